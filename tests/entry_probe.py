@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ from dask_graphflow.kernels.host_teams import (
     enter,
     together,
 )
+
+allocating = partial(compiling.uncached, allocates=True)
 
 
 @compiling.uncached
@@ -48,24 +51,24 @@ def quotient(a, b):
     return a // b
 
 
-@compiling.uncached
+@allocating
 def allocated(count):
     made = np.empty(count, np.int64)
     made[:] = 3
     return made.sum()
 
 
-@compiling.uncached
+@allocating
 def arrays(numbers, count):
     return numbers, numbers[1:count], (np.full((2, count), 1.5), count > 3), numbers[:0]
 
 
-@compiling.uncached
+@allocating
 def strided(numbers):
     return numbers[::2]
 
 
-@compiling.uncached
+@allocating
 def listed(count):
     return [i * i for i in range(count)][-1]
 

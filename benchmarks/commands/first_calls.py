@@ -33,8 +33,8 @@ compared here (`benchmarks algorithms` compares them)."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
     parser.add_argument(
-        "--scale", type=int, nargs="+", default=[12],
-        help="R-MAT graphs of 2**scale ids, and 16 times as many edges",
+        "--scale", type=int, nargs="+", default=[6, 13, 16],
+        help="R-MAT graphs of 2**scale ids, and 16 times as many edges (default: 10**3 to 10**6)",
     )  # fmt: skip
     parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these functions only")
     host.add_arguments(parser)

@@ -75,7 +75,13 @@ def intrinsic(typed: Callable[..., Any]) -> Any:
     return _Intrinsic(typed)
 
 
-def compiled(function: Callable[..., Any], *, program: str = "", **options: Any) -> Any:
+def compiled(
+    function: Callable[..., Any],
+    *,
+    program: str = "",
+    allocates: bool = False,
+    **options: Any,
+) -> Any:
     """Return a function compiled by Numba, which releases the GIL and is cached on disk.
 
     Parameters
@@ -85,17 +91,20 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
     program : str, optional
         Text that determines everything that an inner function uses from the function around it. Cached code
         is only loaded for the same text, and only if no source file of the kernels has changed.
+    allocates : bool, default False
+        Whether the function allocates arrays. Then it counts references to all arrays, which takes time to
+        compile and to run. Work space of a fixed size needs no allocation (:func:`.host_atomics.scratch`).
     **options
         More options of ``numba.njit``.
     """
-    return Kernel(function, program, options)
-
-
-# For a function that is only called by compiled functions. No wrapper for Python is compiled, so calling it
-# from Python crashes the process.
-inner = partial(compiled, no_cpython_wrapper=True)
+    return Kernel(function, program, {"allocates": allocates, **options})
 
 
 def uncached(function: Callable[..., Any], **options: Any) -> Any:
     """Return a function compiled by Numba, which each process compiles again."""
     return Kernel(function, None, options)
+
+
+# For a function that is only called by compiled functions, which contain its code. No wrapper for Python is
+# compiled, so calling it from Python crashes the process.
+inner = partial(uncached, no_cpython_wrapper=True)

@@ -1,4 +1,4 @@
-"""What Numba does not provide: atomics, bit counts, prefetch hints, and reads of weights that may be None.
+"""What Numba does not provide: atomics, bit counts, prefetch hints, work space and reads of weights.
 
 All atomics are relaxed. Ordinary writes become visible to other threads when the threads meet (see
 :mod:`.host_teams`), or between two kernels. Indices do not wrap around: a negative index does not count
@@ -118,3 +118,30 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen
+
+
+@intrinsic
+def scratch(typing_context, count, dtype):  # type: ignore[no-untyped-def]
+    """Return an array of a constant number of items on the stack, without values.
+
+    It lives as long as the compiled function that Python called.
+    """
+    from numba.core import cgutils, types
+    from numba.np import arrayobj
+
+    if not isinstance(count, types.IntegerLiteral):  # Numba also asks for a variable number
+        return None
+    made = types.Array(dtype.dtype, 1, "C")
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        item = context.get_data_type(made.dtype)
+        length = context.get_constant(types.intp, count.literal_value)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(item))
+        data = cgutils.alloca_once(builder, item, size=length)
+        array = arrayobj.make_array(made)(context, builder)
+        arrayobj.populate_array(
+            array, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None
+        )
+        return array._getvalue()
+
+    return made(count, dtype), codegen

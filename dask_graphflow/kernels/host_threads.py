@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .compiling import compiled as _compiled
+from .compiling import inner as _inner
 from .host_atomics import fetch_add
 
 MINI_CHUNK = 64  # items; one word of a bitmap, so that no two threads write the same word
@@ -235,7 +236,7 @@ def put(to, at, values, count):  # type: ignore[no-untyped-def]
         to[at + i] = values[i]
 
 
-@_compiled
+@_inner
 def take(ranges, part, size):  # type: ignore[no-untyped-def]
     """Take up to `size` items from the part's own range, or from another; return their start and stop.
 

@@ -31,8 +31,11 @@ from typing import Any
 import numba
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
 from dask_graphflow.exceptions import UsageError
@@ -42,6 +45,65 @@ from .precompiled import source_files
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
 _DEFINING = threading.Lock()
+
+
+class _Code(JITCodeLibrary):  # type: ignore[misc]
+    """Code that does not count references, which LLVM optimizes once.
+
+    Numba would optimize each function, then the module, remove what counts references, and start again.
+    """
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+class _InnerCode(_Code):
+    """Code that is only linked into other code. LLVM optimizes it and emits instructions there."""
+
+    @property
+    def codegen(self) -> Any:
+        return _WithoutEnvironments(self._codegen)
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _WithoutEnvironments:
+    """Numba's code generator, for code that is not in memory and has no place for Python's objects."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+
+class _Compiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler with another kind of code."""
+
+    code: type[JITCodeLibrary] = _Code
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        """Compile a function."""
+        library = self.code(self.state.targetctx.codegen(), function.__qualname__)
+        library.enable_object_caching()
+        self.state.library = library
+        return super().compile_extra(function)
+
+
+class _InnerCompiler(_Compiler):
+    code = _InnerCode
 
 
 def dispatcher(function: Callable[..., Any], program: str | None, options: dict[str, Any]) -> Any:
@@ -57,8 +119,12 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
         )
     # Nothing calls the function from C, so there is less to compile.
     options = {**options, "nogil": True, "no_cfunc_wrapper": True}
+    options["_nrt"] = allocates = options.pop("allocates", False)
+    if not allocates:
+        inner = options.get("no_cpython_wrapper", False)
+        options["pipeline_class"] = _InnerCompiler if inner else _Compiler
     if program is None:
-        return numba.njit(**options)(function)
+        return _defined(function, options)
     try:
         return _cached(function, program, options)
     except RuntimeError as error:
@@ -66,7 +132,7 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
             raise
     folder = _temporary()
     if folder is None:
-        return numba.njit(**options)(function)
+        return _defined(function, options)
     # Numba chooses the folder when the function is defined. The setting is restored afterwards, so that
     # other libraries keep their own folder.
     with _DEFINING:
@@ -78,6 +144,14 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
             numba.config.CACHE_DIR = before
 
 
+def _defined(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return Numba's version of a function, which is not compiled again for each literal argument."""
+    made = numba.njit(**options)(function)
+    template = made.get_call_template
+    made.get_call_template = lambda types, named: template(tuple(map(unliteral, types)), named)
+    return made
+
+
 def intrinsic_type(typed: Callable[..., Any]) -> Any:
     """Return Numba's type of an intrinsic function."""
     made = intrinsic(typed)
@@ -87,7 +161,7 @@ def intrinsic_type(typed: Callable[..., Any]) -> Any:
 
 
 def _cached(function: Callable[..., Any], program: str, options: dict[str, Any]) -> Any:
-    made = numba.njit(cache=True, **options)(function)
+    made = _defined(function, {"cache": True, **options})
     cache = made._cache
     source = cache._impl.locator.get_source_stamp()
     cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)

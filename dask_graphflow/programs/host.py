@@ -72,10 +72,11 @@ def _after(program: TypedProgram) -> str:
 
 def _as_compiled(function: Any) -> Any:
     # None if there is no cond. A function that Numba has compiled already keeps its author's options.
+    # Functions by hand may do everything that Numba can compile.
     return (
         function
         if function is None or hasattr(function, "py_func")
-        else host_operations.compiled(function)
+        else host_operations.compiled(function, allocates=True)
     )
 
 

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
@@ -24,6 +25,7 @@ import dask_graphflow
 from dask_graphflow import EdgeOp
 from dask_graphflow.kernels import compiling, jit
 from dask_graphflow.kernels.advance import host as host_advance
+from dask_graphflow.kernels.host_atomics import scratch
 from dask_graphflow.kernels.rows import host as host_rows
 
 NOBODY = 64_999  # another user
@@ -308,3 +310,43 @@ def test_the_garbage_collector_pauses_while_numba_compiles(collecting, fails):
         assert gc.isenabled() == collecting
     finally:
         gc.enable() if before else gc.disable()
+
+
+@compiling.inner
+def plus(numbers, index, more):
+    numbers[index] += more
+
+
+@compiling.uncached
+def add_several(numbers, by):
+    plus(numbers, 0, 5)
+    plus(numbers, 1, by)
+    plus(numbers, 0, True)
+    room = scratch(3, numbers.dtype)
+    for i in range(2):
+        room[i] = numbers[i]
+    numbers[2] = room[0] * room[1]
+
+
+def test_an_inner_function_is_compiled_once_and_only_with_its_caller():
+    numbers = np.arange(3)
+    add_several(numbers, 7)
+    assert numbers.tolist() == [6, 8, 48]
+    types = [signature[1:] for signature in plus.signatures]
+    assert types == [(numba.int64, numba.int64), (numba.int64, numba.boolean)]
+    library = plus.overloads[plus.signatures[0]].library
+    with pytest.raises(RuntimeError, match="no compiled object"):
+        library._get_compiled_object()
+
+
+def test_a_kernel_counts_references_only_if_it_allocates():
+    def fill(numbers):
+        numbers[:] = np.ones(numbers.size)
+
+    numbers = np.zeros(3)
+    with pytest.raises(numba.errors.TypingError, match="ones"):
+        compiling.uncached(fill)(numbers)
+    compiling.uncached(fill, allocates=True)(numbers)
+    assert numbers.tolist() == [1, 1, 1]
+    text = next(iter(add_several.inspect_llvm().values()))
+    assert "NRT_incref" not in text

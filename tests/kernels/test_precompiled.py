@@ -17,7 +17,7 @@ from dask_graphflow.kernels import precompiled
 ROOT = pathlib.Path(dask_graphflow.__file__).parents[1]
 TOOLS = ROOT / "tools"
 FEW = ("degrees",)
-MORE = ("connected_components", "degrees", "bfs", "pagerank", "sssp")
+MORE = ("connected_components", "degrees", "bfs", "pagerank", "similarity", "sssp")
 SEARCHES = ("connected_components", "bfs", "sssp")  # they have kernels for teams of threads
 IMPORTS = """
 import sys

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import host_threads
+from dask_graphflow.kernels.compiling import compiled
 from dask_graphflow.kernels.partition import host as host_partition
 from dask_graphflow.kernels.rows import host as host_rows
 from tests.conftest import GRAPHS
@@ -220,15 +221,20 @@ def test_degrees_are_counts_of_ids(edges, threads):
     np.testing.assert_array_equal(inside, np.bincount(edges[0], minlength=43)[3:43])
 
 
+@compiled
+def take_items(ranges, part, size):
+    return host_threads.take(ranges, part, size)
+
+
 def test_each_mini_chunk_is_taken_once_and_parts_take_their_own_first():
     ranges = host_threads.even_turns(1000, 2)
     taken = []
     for part in 0, 1:  # in turn, as two threads of the same speed
-        taken += [host_threads.take(ranges, part, host_threads.MINI_CHUNK) for _ in range(8)]
+        taken += [take_items(ranges, part, host_threads.MINI_CHUNK) for _ in range(8)]
     assert host_threads.stolen(ranges) == (16, 0)
     items = np.concatenate([np.arange(*chunk) for chunk in taken])
     assert sorted(items.tolist()) == list(range(1000))
-    assert host_threads.take(ranges, 0, 64) == (0, 0)
+    assert take_items(ranges, 0, 64) == (0, 0)
 
 
 def test_vertices_without_cost_are_divided_evenly():
@@ -241,7 +247,7 @@ def test_a_part_that_is_done_takes_work_from_the_others():
     costs = np.concatenate([[0], np.cumsum(np.where(np.arange(1000) < 64, 10_000, 1))])
     ranges = host_threads.even_turns(1000, 2, costs)
     taken = []
-    while (chunk := host_threads.take(ranges, 1, host_threads.MINI_CHUNK)) != (0, 0):
+    while (chunk := take_items(ranges, 1, host_threads.MINI_CHUNK)) != (0, 0):
         taken.append(chunk)
     chunks, steals = host_threads.stolen(ranges)
     assert (chunks, steals) == (16, 1)

@@ -29,6 +29,7 @@ from dask_graphflow.kernels.host_atomics import (
     count_ones,
     fetch_add,
     fetch_or,
+    scratch,
     swap,
     trailing_zeros,
     weight_at,
@@ -80,7 +81,7 @@ def kernels(program: HostProgram) -> Loops:
     def push_rows(rows, columns, frontier, queued, following, tail, ranges, part):
         offsets, ends, weights, first = rows
         values = columns[target]
-        batch = np.empty(BATCH, following.dtype)
+        batch = scratch(BATCH, following.dtype)
         waiting = edges = appends = 0
         # Take fewer vertices from a small frontier, so that one thread does not get all of its hubs.
         size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
@@ -194,7 +195,8 @@ def kernels(program: HostProgram) -> Loops:
     def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):
         offsets, values = rows[0], columns[target]
         first, most, dense, left, shrinking = limits
-        ranges, tail = np.zeros(TURN, np.int64), np.zeros(1, np.int64)
+        ranges, tail = scratch(TURN, np.int64), scratch(1, np.int64)
+        ranges[:] = 0
         step = 0
         while frontier.size and step < most and edges <= SMALL_FRONTIER and edges * dense <= left:
             trace[step, 0], trace[step, 1] = frontier.size, edges

@@ -48,6 +48,7 @@ CROWDED, SPARSE = 8, 16  # below CROWDED edges per vertex, buckets are SPARSE ti
 FREE, USED, FAR, EDGES, RELAXED = range(5)  # indices into the numbers of a thread
 
 _inlined = partial(_compiled, inline="always")
+_allocating = partial(_compiled, allocates=True)
 
 
 @_compiled
@@ -115,7 +116,7 @@ def _bucket(distance, scale):
     return np.int64(min(distance * scale, 2.0**53))
 
 
-@_inner
+@partial(_inner, allocates=True)
 def _room(count, items, link, numbers):
     """Return the blocks, or more of them if `count` further vertices might not have room."""
     buckets = count if count < WINDOW + 2 else WINDOW + 2
@@ -131,7 +132,7 @@ def _room(count, items, link, numbers):
     return new_items, new_link
 
 
-@_compiled
+@_allocating
 def _relax(rows, search, frontier, fused, ranges, part, items, link, head, fill, numbers):
     (offsets, ends, weights), (distance, done, (_, present, cutoff)) = rows, search
     slot, masters = present & (WINDOW - 1), offsets.size - 1
@@ -147,8 +148,7 @@ def _relax(rows, search, frontier, fused, ranges, part, items, link, head, fill,
             for i in range(count):
                 mine[i] = frontier[first + i]
         elif head[slot] >= 0 and _size(link, head, fill, slot) <= fused:
-            # Numba would compile another version of the function for a literal 0.
-            count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
+            count = _take_all(items, link, head, fill, numbers, slot, mine, 0)
         else:
             break
         mirrors = 0
@@ -208,7 +208,7 @@ def _lowest(head, present):
     return NONE
 
 
-@_compiled
+@_allocating
 def _spread(search, items, link, head, fill, numbers):
     """Move vertices that waited past the window into the buckets that the window now covers."""
     distance, _, (scale, present, _) = search
@@ -225,7 +225,7 @@ def _spread(search, items, link, head, fill, numbers):
     return items, link
 
 
-@_compiled
+@_allocating
 def _offer(vertices, values, search, items, link, head, fill, numbers):
     distance, _, (scale, _, _) = search
     nearest, count = NONE, 0

@@ -143,6 +143,7 @@ def _draw(awake, ranks, seed, order, cuts, drawn):
 def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table):
     """Find the labels with the best scores, with the sum of each label in a dense array."""
     (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
+    within, closed = limits
     for i in range(start, stop):
         v = np.uint64(vertices[i])
         own = labels[v]
@@ -151,9 +152,9 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
             u = np.uint64(ends[k])
             if u == v:
                 continue
-            if limits is not None and limits[0][u] != limits[0][v]:
+            if within.size and within[u] != within[v]:
                 continue
-            weight = weight_at(weights, np.int64(k))
+            weight = weights[k] if weights.size else np.int64(1)
             if weight == 0:  # a label with the sum 0 is not in the list
                 continue
             # A branch for the first edge of a label would often be predicted wrongly.
@@ -171,7 +172,7 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
             at = np.uint64(label)
             if label == own:
                 stay = sums[at]
-            elif limits is None or not limits[1][at]:
+            elif not within.size or not closed[at]:
                 penalty = rate * np.float64(load[at])
                 if skew is not None:
                     penalty -= skew_rate * np.float64(skew[1][at])
@@ -251,19 +252,20 @@ def _wake(rows, labels, moved, awake, ranges, part):
 @_compiled
 def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     """A whole sweep in one thread."""
-    order, best, cuts, drawn, closed = room
+    order, best, cuts, drawn = room
+    within, closed = limits
     _draw(awake, draw[0], draw[1], order, cuts, drawn)
-    movers = np.int64(0)  # for a literal, Numba would compile another version of what gets it
+    movers = 0
     for c in range(CLASSES):
         low, high = cuts[c], cuts[c + 1]
-        if limits is not None:
-            high = _close(labels, masses, limits[1], order, low, high)
+        if within.size:
+            high = _close(labels, masses, closed, order, low, high)
         _best(rows, labels, masses, limits, skew, order, best, low, high, table)
         movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
-    if limits is None:
+    if not within.size:
         for v in range(awake.size):
             awake[v] = 0
-        _wake_between(rows[:2], labels, order, np.int64(0), movers, awake)
+        _wake_between(rows[:2], labels, order, 0, movers, awake)
     return movers
 
 
@@ -273,15 +275,14 @@ def sweep(
     count = len(labels)
     order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
     cuts, drawn = np.empty(CLASSES + 1, np.int64), _kept(room, "drawn", count, "uint8")
-    limits, closed = None, np.empty(0, "bool")
-    if within is not None:
-        limits = within, (closed := _kept(room, "closed", count, "bool"))
+    closed = np.empty(0, "bool") if within is None else _kept(room, "closed", count, "bool")
+    limits = None if within is None else (within, closed)
     ranks, seed = draw[0], np.uint64(draw[1] % 2**64)
     if (threads == 1 or len(rows.ends) < SMALL) and file_of(rows.ends) is None:
         table = _dense(room, 0, count, labels.dtype)
-        space = order, best, cuts, drawn, closed
-        about = labels, masses, limits, skew
-        return int(_sweep(rows[:3], *about, (ranks, seed), awake, space, table))
+        space = order, best, cuts, drawn
+        about = labels, masses, _arrays(limits, labels), skew
+        return int(_sweep(_with_weights(rows), *about, (ranks, seed), awake, space, table))
     _draw(awake, ranks, seed, order, cuts, drawn)
     movers = 0
     for low, high in itertools.pairwise(cuts.tolist()):
@@ -311,14 +312,25 @@ def _in_parts(
     threads: int,
 ) -> None:
     parts = max(1, min(threads, len(vertices) // CHUNK))
-    about = labels, masses, limits, skew, vertices, best
+    about = labels, masses, _arrays(limits, labels), skew, vertices, best
     for read, ranges in portions(rows, vertices, even_turns(len(vertices), parts)):
 
         def work(part: int, read: Any = read, ranges: Any = ranges) -> None:
             table = _dense(room, part, len(masses[1]), labels.dtype)
-            _best_of_part(read[:3], *about, table, ranges, part)
+            _best_of_part(_with_weights(read), *about, table, ranges, part)
 
         share(work, parts, parts)
+
+
+def _with_weights(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the arrays of rows; no weights are an empty array, so that no kernel is compiled twice."""
+    weights = np.empty(0, np.int64) if rows.weights is None else rows.weights
+    return rows.offsets, rows.ends, weights
+
+
+def _arrays(limits: Any, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return limits; none are empty arrays."""
+    return (np.empty(0, labels.dtype), np.empty(0, "bool")) if limits is None else limits
 
 
 def _dense(
@@ -388,7 +400,7 @@ def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):
             v = np.uint64(members[i])
             for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
                 b = number[np.uint64(ends[k])]
-                weight = weight_at(weights, np.int64(k))
+                weight = weights[k] if weights.size else np.int64(1)
                 if b == a or weight == 0:  # a group with the sum 0 is not in the list
                     continue
                 before = sums[np.uint64(b)]
@@ -422,7 +434,7 @@ def sums_between(rows, number, count, *, threads=1):
         table = np.zeros(count, np.int64), np.empty(count + 1, number.dtype)
         mine = starts, members, cuts[part], cuts[part + 1]
         written = table, columns, bounds[part], sizes
-        return slice(bounds[part], _sum(read[:3], number, mine, *written, ranges, part))
+        return slice(bounds[part], _sum(_with_weights(read), number, mine, *written, ranges, part))
 
     ranges = turns(starts[cuts].tolist())
     with reading(rows, members, ranges) as read:

@@ -331,10 +331,32 @@ def common(rows, own, row, own_row, *, threads=1):
 
 
 @inner
+def _sort(items, count):
+    """Sort the first items in place (heapsort). NumPy's way would allocate memory."""
+    start, end = count // 2, count
+    while end > 1:
+        if start > 0:
+            start -= 1
+            moving = items[start]
+        else:
+            end -= 1
+            moving, items[end] = items[end], items[0]
+        at, below = start, 2 * start + 1
+        while below < end:
+            if below + 1 < end and items[below + 1] > items[below]:
+                below += 1
+            if items[below] <= moving:
+                break
+            items[at] = items[below]
+            at, below = below, 2 * below + 1
+        items[at] = moving
+
+
+@inner
 def _few(rows, row, without, own, total, second, sums):
     """Write the ends two hops from a row into a list, and sort it; return their number."""
     (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
-    last = 0
+    last = np.int64(0)
     for i in range(offsets[row], offsets[row + 1]):
         middle, weight = np.uint64(ends[i]), weight_at(weights, i)
         for k in range(own_offsets[middle], own_offsets[middle + np.uint64(1)]):
@@ -344,7 +366,7 @@ def _few(rows, row, without, own, total, second, sums):
                 second[last] = end
                 last += 1
             total[end] += _at_most(weight, own_weights, k)
-    second[:last].sort()
+    _sort(second, last)
     kept = 0
     for i in range(last):
         end = np.uint64(second[i])
@@ -429,28 +451,42 @@ def two_hops(rows, without, own, size, *, threads=1):
     return lengths, *whole
 
 
+@inner
+def _sift(heap, at, end, scores):
+    """Move an entry down in a heap. The first entry is the last one with the lowest score."""
+    moving, below = heap[at], 2 * at + 1
+    while below < end:
+        if below + 1 < end and _is_worse(heap[below + 1], heap[below], scores):
+            below += 1
+        if not _is_worse(heap[below], moving, scores):
+            break
+        heap[at] = heap[below]
+        at, below = below, 2 * below + 1
+    heap[at] = moving
+
+
+@partial(_compiled, inline="always")
+def _is_worse(one, other, scores):
+    return scores[one] < scores[other] or (scores[one] == scores[other] and one > other)
+
+
 @_compiled
-def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):
+def _best(offsets, scores, chosen, starts, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
-            low, size = offsets[row], offsets[row + 1] - offsets[row]
-            begin = starts[row]
-            if size <= 4 * count:
-                order = np.argsort(-scores[low : low + size], kind="mergesort")
-                for i in range(lengths[row]):
-                    chosen[begin + i] = low + order[i]
-                continue
-            held = 0
-            for i in range(low, low + size):
-                if held == count and scores[i] <= scores[chosen[begin + held - 1]]:
-                    continue
-                at = begin + (held if held < count else count - 1)
-                held = min(held + 1, count)
-                while at > begin and scores[chosen[at - 1]] < scores[i]:
-                    chosen[at] = chosen[at - 1]
-                    at -= 1
-                chosen[at] = i
+            heap, low = chosen[starts[row] : starts[row + 1]], offsets[row]
+            for i in range(heap.size):
+                heap[i] = low + i
+            for i in range(heap.size // 2 - 1, -1, -1):
+                _sift(heap, i, heap.size, scores)
+            for i in range(low + heap.size, offsets[row + 1]):
+                if scores[i] > scores[heap[0]]:
+                    heap[0] = i
+                    _sift(heap, 0, heap.size, scores)
+            for end in range(heap.size - 1, 0, -1):
+                heap[0], heap[end] = heap[end], heap[0]
+                _sift(heap, 0, end, scores)
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
@@ -461,5 +497,5 @@ def best(offsets, scores, count, *, threads=1):
     starts = np.concatenate([[0], np.cumsum(lengths)])
     chosen = np.empty(starts[-1], np.int64)
     ranges = even_turns(len(sizes), threads, offsets)
-    run(_best, ranges, offsets, scores, count, chosen, lengths, starts)
+    run(_best, ranges, offsets, scores, chosen, starts)
     return chosen, lengths

@@ -13,7 +13,7 @@ import numpy as np
 
 from dask_graphflow.kernels.advance.host import BATCH, EDGES, gather_degrees
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.host_atomics import fetch_add
+from dask_graphflow.kernels.host_atomics import fetch_add, scratch
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, frontier_turns, put, run, take
 
 
@@ -21,7 +21,7 @@ from dask_graphflow.kernels.host_threads import MINI_CHUNK, frontier_turns, put,
 def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):
     (offsets, ends), waiting_for, removed = rows, room[0], room[1]
     one = np.uint64(1)
-    batch = np.empty(BATCH, removed.dtype)
+    batch = scratch(BATCH, removed.dtype)
     waiting = 0
     size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
     start, stop = take(ranges, part, size)

@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
-from dask_graphflow.kernels.host_atomics import fetch_add
+from dask_graphflow.kernels.host_atomics import fetch_add, scratch
 from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take, worth
 from dask_graphflow.kernels.scores.host import in_threads
@@ -90,7 +90,7 @@ def _sum_rows(offsets, ends, weights, contribution, running, sums, start, stop):
 
 @_compiled
 def _sum(offsets, ends, weights, contribution, sums, ranges, part):
-    every, running = np.int64(0), np.empty(RUN, np.int64)
+    every, running = np.int64(0), scratch(RUN, np.int64)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         _sum_rows(offsets, ends, weights, contribution, running, sums, start, stop)
@@ -134,7 +134,7 @@ def _iterate(rows, ranks, restarts, until, ranges, sinks, team, part):
         return
     (rank, share_out, first, second), (restart, onward, damping) = ranks, restarts
     most, limit = until
-    buffers = np.empty(MINI_CHUNK, np.int64), np.empty(RUN, np.int64)
+    buffers = scratch(MINI_CHUNK, np.int64), scratch(RUN, np.int64)
     while True:
         if me == 0:
             done = team[DONE]

@@ -171,7 +171,8 @@ def _finish(entries, bounds, mine, plan, labels, made, spare, counts):
                 moved_carried[i] = carried[start + i]
         _begin(places, np.uint64(0), np.uint64(places.size), start)
         first = bucket << plan.shift
-        for row in range(first, min(first + places.size, plan.size)):
+        last = first + places.size if first + places.size < plan.size else plan.size
+        for row in range(first, last):
             offsets[row] = places[row - first]
         low, base, at, to = np.uint64(0), np.uint64(0), np.uint64(0), count
         for _ in range(passes):

@@ -27,6 +27,7 @@ from dask_graphflow.kernels.host_atomics import (
     fetch_min,
     fetch_or,
     prefetch,
+    scratch,
     trailing_zeros,
 )
 from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
@@ -64,7 +65,7 @@ def _pull(rows, frontier, following, reached, depth, degrees, ranges, part):
     (offsets, ends, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     size = np.uint64(offsets.size - 1)
-    at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
+    at, stops, bits = scratch(64, np.uint64), scratch(64, np.uint64), scratch(64, np.uint64)
     count, leaving = np.int64(0), np.int64(0)
     start, stop = take(ranges, part, np.int64(MINI_CHUNK))
     while start < stop:
@@ -108,7 +109,7 @@ def _push(rows, frontier, following, tail, reached, depth, degrees, size, ranges
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     never = np.iinfo(predecessor.dtype).max
     alone = ranges.size == TURN
-    batch = np.empty(BATCH, following.dtype)
+    batch = scratch(BATCH, following.dtype)
     waiting, leaving = 0, np.int64(0)
     start, stop = take(ranges, part, size)
     while start < stop:
@@ -304,8 +305,7 @@ def _wide(graph, reached, progress, rule, targets, ranges, pulls, team, part):
         return
     (rows, into, degrees), (queue, fronts, trace, numbers) = graph, progress
     seen, _, level = reached
-    # Numba would compile another version of a function for a literal.
-    limits, last = (into[0].size > 0, me < 0), np.int64(0)
+    limits, last = (into[0].size > 0, False), np.int64(0)
     while True:
         if me == 0:
             team[OWN] = _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls)

@@ -9,8 +9,7 @@ from dask_graphflow.kernels.compiling import inner as _inner
 
 
 @_compiled
-def _join(component, one, other, key, at, taken):
-    first = np.full(component.size, -1, np.int64)  # the index in the lists
+def _join(component, one, other, key, at, taken, first):
     left = at.size
     while left:
         for i in range(left):
@@ -51,4 +50,5 @@ def _root(component, vertex):
 
 
 def join_components(component, one, other, key, at, taken):
-    _join(component, one, other, key, at, taken)
+    first = np.full(component.size, -1, np.int64)  # the index in the lists
+    _join(component, one, other, key, at, taken, first)

@@ -30,11 +30,8 @@ def _take(root, number, left, waiting, component, reach, done):
 
 
 @_compiled
-def _find_strong(offsets, ends, remaining, component, reach, done):
-    one = np.uint64(1)
-    # The path from the first vertex to the current one: vertices, their next edges, and their numbers.
-    path, edges = np.empty(remaining.size, component.dtype), np.empty(remaining.size, np.int64)
-    numbers, waiting = np.empty(remaining.size, reach.dtype), np.empty_like(path)
+def _find_strong(offsets, ends, remaining, component, reach, done, room):
+    one, (path, edges, numbers, waiting) = np.uint64(1), room
     last, left = reach.dtype.type(0), 0
     for first in remaining:
         if reach[first]:
@@ -76,4 +73,8 @@ def find_strong(rows: Rows, remaining: np.ndarray, component: np.ndarray) -> Non
     done = np.iinfo(component.dtype).max
     # 0 for vertices that were not visited, and `done` for those that have a component.
     reach = np.where(component < 0, 0, component.dtype.type(done))
-    _find_strong(rows.offsets, rows.ends, remaining, component, reach, reach.dtype.type(done))
+    # The path from the first vertex to the current one (vertices, their next edges, and their numbers), and
+    # the vertices that wait for the root of their component.
+    kinds = component.dtype, np.int64, reach.dtype, component.dtype
+    room = tuple(np.empty(remaining.size, kind) for kind in kinds)
+    _find_strong(rows.offsets, rows.ends, remaining, component, reach, reach.dtype.type(done), room)

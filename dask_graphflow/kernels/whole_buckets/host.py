@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
-from dask_graphflow.kernels.host_atomics import fetch_add, fetch_min, prefetch
+from dask_graphflow.kernels.host_atomics import fetch_add, fetch_min, prefetch, scratch
 from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
 from dask_graphflow.kernels.host_threads import in_parts, share
 
@@ -67,9 +67,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
         mine[i] = items[block, i]
     link[block] = free[me, 0]
     free[me, 0] = block
-    # Numba would compile another version of `_put` for a literal number.
-    nothing = np.int64(0)
-    edges, vertices, new_count = nothing, nothing, nothing
+    edges, vertices, new_count = np.int64(0), 0, 0
     for i in range(count):
         if i + 4 < count:
             prefetch(offsets, np.intp(mine[i + 4] & low))
@@ -85,7 +83,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
         if here >> width > present:  # it waited past the window
             if new_count == FOUND:
                 _put(found, new_count, shift, present, store, me, numbers)
-                new_count = nothing
+                new_count = 0
             found[new_count] = mine[i]
             new_count += 1
             continue
@@ -94,7 +92,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
         vertices += 1
         base = (here << bits) | np.int64(vertex)
         while k < end:
-            # Calls with all of these arrays are kept out of the loop over edges: they count references.
+            # Calls with all of these arrays are kept out of the loop over edges.
             stop = min(end, k + np.uint64(FOUND - new_count))
             while k < stop:
                 if k + ahead < end:
@@ -113,7 +111,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
                         new_count += 1
             if new_count == FOUND:
                 _put(found, new_count, shift, present, store, me, numbers)
-                new_count = nothing
+                new_count = 0
     _put(found, new_count, shift, present, store, me, numbers)
     numbers[COUNTS + 8 * me] += edges
     numbers[COUNTS + 8 * me + 1] += vertices
@@ -183,10 +181,8 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
     me, met = enter(team, part)
     if me < 0:
         return
-    head = store[2]
-    # Numba would compile another version of a function for each literal argument.
-    alone, apart, shared = head.shape[0] == 1, me >= 0, me < 0
-    buffers = np.empty(BLOCK, np.int64), np.empty(FOUND, np.int64)
+    alone, head = store[2].shape[0] == 1, store[2]
+    buffers = scratch(BLOCK, np.int64), scratch(FOUND, np.int64)
     while True:
         if me == 0:
             team[OWN] = 0
@@ -202,12 +198,10 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
                 for i in range(count):  # the other members wait
                     block, size = todo[i, 0], todo[i, 1]
                     _relax(
-                        rows, state, block, size, shift, present, apart, buffers, store, me, numbers
+                        rows, state, block, size, shift, present, True, buffers, store, me, numbers
                     )
-                most = np.int64(FUSED)
-                if alone:
-                    most = np.int64(1) << 30
-                _go_on(rows, state, shift, present, apart, buffers, store, me, numbers, most)
+                most = 1 << 30 if alone else FUSED
+                _go_on(rows, state, shift, present, True, buffers, store, me, numbers, most)
         begin(team, me, met)
         if not team[OWN]:
             return
@@ -217,15 +211,14 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
             if i >= count:
                 break
             block, size = todo[i, 0], todo[i, 1]
-            _relax(rows, state, block, size, shift, present, shared, buffers, store, me, numbers)
-        _go_on(rows, state, shift, present, shared, buffers, store, me, numbers, np.int64(FUSED))
+            _relax(rows, state, block, size, shift, present, False, buffers, store, me, numbers)
+        _go_on(rows, state, shift, present, False, buffers, store, me, numbers, FUSED)
         _, met = end(team, me)
 
 
 @_compiled
 def _start(entries, shift, store, numbers):
-    nothing = np.int64(0)
-    _put(entries, np.int64(entries.size), shift, nothing, store, nothing, numbers)
+    _put(entries, entries.size, shift, 0, store, 0, numbers)
 
 
 @_compiled
