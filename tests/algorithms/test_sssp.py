@@ -149,7 +149,7 @@ def test_whole_weights_give_the_bits_of_others(built, members, cutoff):
     whole = np.random.default_rng(5).integers(1, 8, len(pairs))
     sources, targets = [pairs[0][0], pairs[-1][1]], [v for _, v in pairs[::7]]
     for options in ({}, {"targets": targets}, {"by_source": True}):
-        # Half of each weight is no whole number, and half of each distance is exact.
+        # Half of each weight is not a whole number, and half of each distance is exact.
         half, found = (
             built(frame(pairs).assign(w=w)).sssp(sources, cutoff=c, **options).compute()
             for w, c in ((whole / 2, cutoff / 2), (whole, cutoff))
