@@ -24,7 +24,6 @@ DOCS = ROOT / "docs"
 DOCUMENTS = (
     ROOT / "README.md",
     DOCS / "start" / "why.md",
-    DOCS / "howto" / "gpus.md",
     DOCS / "internals" / "benchmarks.md",
 )
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
@@ -143,25 +142,6 @@ def gpu() -> str:
     return table(header, [line for _, line in sorted(lines)], found.values())
 
 
-def two_gpus() -> str:
-    """Return the time of each call on two GPUs, divided by that on one, by the number of edges."""
-    found = [one for one in stored("members-2-gpus-tcp-*.json") if "edges" in one]
-    newest = {one["edges"]: one for one in reversed(found)}
-    cells: dict[str, dict[int, str]] = {}
-    for edges, results in sorted(newest.items()):
-        for row in results["rows"]:
-            one, two = list(row["seconds"].values())[:2]
-            if row["graph"] == "rmat" and one and two:
-                one, two = statistics.median(one), statistics.median(two)
-                cells.setdefault(row["call"], {})[edges] = f"{two / one:.2f} ({duration(one)})"
-    rows = [
-        [code(call), *(own.get(edges, "") for edges in sorted(newest))]
-        for call, own in cells.items()
-    ]
-    used = [Measured(edges, {}, {}, one["machine"]) for edges, one in newest.items()]
-    return table(["edges:", *map(count, sorted(newest))], rows, used)
-
-
 def under_limit() -> str:
     """Return seconds in little memory, here and by the peers: of all edges, or of the most that they do."""
     found = [one for one in stored("under-limit-*.json") if one.get("peers")]
@@ -229,7 +209,7 @@ def networkx() -> str:
     return table(["edges:", *sizes.values()], [line for _, line in sorted(lines)], [])
 
 
-MADE = (speed, from_a_table, built, every, gpu, two_gpus, under_limit, first_calls, networkx)
+MADE = (speed, from_a_table, built, every, gpu, under_limit, first_calls, networkx)
 TABLES = {made.__name__: made for made in MADE}
 
 

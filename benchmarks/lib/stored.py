@@ -50,9 +50,7 @@ class Measured:
         """Return the name of the GPU, or the number and the kind of the cores."""
         gpus = self.machine.get("gpus")
         if gpus:
-            several = len(gpus["devices"])
-            number = "one" if several == 1 else f"{several}"
-            return f"{number} {' '.join(gpus['devices'][0]['name'].split()[:2])}"
+            return f"one {' '.join(gpus['devices'][0]['name'].split()[:2])}"
         return f"{self.machine['cores']} cores of an {self.machine['cpu']}"
 
     @property
