@@ -84,15 +84,18 @@ def _plain_integers(given: Any, ids: Any) -> np.ndarray | None:
         return None
     given = [given] if type(given) is int else given
     if isinstance(given, np.ndarray):
-        if given.ndim != 1 or given.dtype.kind not in "iu":
+        if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
             return None
-    elif type(given) is not list or set(map(type, given)) != {int}:
+        low, high = int(given.min()), int(given.max())
+    elif type(given) is list and set(map(type, given)) == {int}:
+        low, high = min(given), max(given)
+    else:
         return None
-    try:
-        values = np.array(given, dtype)  # a copy: the caller may edit an array before compute()
-    except OverflowError:
+    limits = np.iinfo(dtype)
+    # Older releases of NumPy would wrap what does not fit.
+    if low < limits.min or high > limits.max:
         return None
-    return values if len(values) and np.array_equal(values, given) else None
+    return np.array(given, dtype)  # a copy: the caller may edit an array before compute()
 
 
 def is_listed(given: Any) -> bool:
