@@ -96,10 +96,8 @@ class Fragment:
     @classmethod
     def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        found, forests = (
-            renumber.Numbers([edges.source.frame, edges.target.frame], threads=threads),
-            list[Forest](),
-        )
+        found = renumber.Numbers([edges.source.frame, edges.target.frame], threads=threads)
+        forests = list[Forest]()
         for rows, (sources, targets), count in found.blocks():
             if not forests:
                 forests = [Forest(sources, size=count) for _ in range(levels)]

@@ -246,11 +246,10 @@ def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> L
         exists[np.flatnonzero(np.diff(plain.offsets)) if near is None else near] = True
         has = shard.kept(stored.OCCURS, lambda: exists)  # needed when the rows are gone
     hubs, count = not is_on_disk(source) and has_hubs(leaving), count_true(has)
-    unsorted = (
-        _as_they_are(plain, leaving, has) if alone and plain is not None and not hubs else None
-    )
-    if unsorted is not None:
-        return unsorted
+    if alone and plain is not None and not hubs:
+        unsorted = _as_they_are(plain, leaving, has)
+        if unsorted is not None:
+            return unsorted
     weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
     labels = kernels.degree_labels(weighed)
     del weighed

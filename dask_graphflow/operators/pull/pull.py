@@ -24,9 +24,8 @@ from .hub_rows import HubRows
 ONE = 2.0**62  # a contribution of 1, as a whole number
 # A share divided by it is a normal number, so that small ranks times the share are, too.
 NORMAL = 1e15
-EDGES = (
-    1 << 25
-)  # edges that are read in about a tenth of a second, after which a call can be canceled
+# Edges that are read in one call, in about a tenth of a second. After it, the algorithm can be canceled.
+EDGES = 1 << 25
 
 
 class Pull(HubRows):
