@@ -14,8 +14,8 @@ KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
 BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
 COPIES = 1  # most copies of the rows that the four usual calls make
-TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.distinct.host`, and in their result
-HASHED = 8  # bytes per id of the copy that :mod:`.distinct.host` deals to parts
+TABLE = 76  # bytes per distinct id in hash tables, and while what is in the tables is sorted
+HASHED = 8  # bytes per id, at most, of the block that :mod:`.distinct.host` deals to parts
 SORTED = 60  # bytes per id while ids are sorted
 FACTORIZED = 24  # bytes per id, beside a copy of it, while pandas numbers ids that are not integers
 DEALT = 24  # bytes per edge of a piece while it is dealt to members, or to ranges of rows
@@ -150,10 +150,9 @@ class Part(NamedTuple):
 
     def _distinct(self, ids: float) -> float:
         """Return the bytes that a copy of ids takes, and their numbers while these are given."""
-        if self.integers:
-            different = min(ids, self.vertices)
-            return ids * (HASHED + index_bytes(int(different))) + TABLE * different
-        return ids * (self.id_bytes + FACTORIZED)
+        different = min(ids, self.vertices)
+        integers = HASHED + index_bytes(int(different))
+        return ids * (integers if self.integers else self.id_bytes + FACTORIZED) + TABLE * different
 
     def _sorting(self) -> float:
         return (SORTED + self.id_bytes) * self.vertices

@@ -82,6 +82,7 @@ SHAPES = {
     "text": ("text", 1, {}),
     "two members": ("near", 2, {"weight": "w"}),
     "two members, far apart, undirected": ("far", 2, {"directed": False}),
+    "two members, text": ("text", 2, {}),
 }
 
 
