@@ -12,6 +12,7 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 import dask_graphflow as gf
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
@@ -19,6 +20,7 @@ from dask_graphflow.algorithms import ALGORITHMS
 
 SMALL, LARGE = 2_000, 300_000  # edges; large graphs have several parts per thread and are not light
 SEARCHED = ("bfs", "sssp", "pagerank", "connected_components", "degrees")  # also on large graphs
+SEARCHING = "neighbors"  # also with ids that are searched for among others
 # Options that reach further kernels, besides the required ones.
 MORE: dict[str, list[dict[str, Any]]] = {
     "bfs": [{"direction": "push"}, {"direction": "pull"}, {"depth_limit": 3}],
@@ -54,6 +56,9 @@ def results(functions: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
                     for name in of_these:
                         if suits(name, about):
                             yield from call_with_graph(name, graph, frame, f"{about} {saved.name}")
+        if SEARCHING in names:
+            for kind, frame in other_ids():
+                yield f"{SEARCHING} {kind}", call_with_frame(SEARCHING, frame)
 
 
 def random_edges(function: str, count: int, dtype: str) -> pd.DataFrame:
@@ -62,6 +67,15 @@ def random_edges(function: str, count: int, dtype: str) -> pd.DataFrame:
     source, target = (count / 4 * random.random((2, count)) ** 2).astype(dtype)
     weights = {"real": random.integers(1, 64, count) / 8, "whole": random.integers(1, 9, count)}
     return edges_for(function, pd.DataFrame({"src": source, "dst": target} | weights))
+
+
+def other_ids() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Return edges between ids that are not integers close together."""
+    far = random_edges(SEARCHING, SMALL, "int64")[["src", "dst"]] * 1_000_003
+    yield "far apart", far
+    yield "unsigned", far.astype("uint64")
+    yield "text", far.astype("str")
+    yield "text of Arrow", far.astype(pd.ArrowDtype(pa.int64())).astype(pd.ArrowDtype(pa.string()))
 
 
 def graphs(frame: pd.DataFrame, saved: Path) -> Iterator[tuple[About, gf.Graph]]:

@@ -17,6 +17,7 @@ from dask_graphflow.kernels import kernels_for
 
 from . import renumber
 from .frames import column, stack
+from .search_ids import search_ids
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Vertices:
             values = kernels_for(ids).asarray(ids.iloc[:, 0]).astype("int64") - self.base
             values[(values < 0) | (values >= self.count)] = -1
             return values
+        if (rows := search_ids(self.ids, ids)) is not None:
+            return rows
         # The graph's ids are unique, so their codes are their numbers.
         codes, _ = renumber.factorize(stack([self.ids, ids]))
         numbers = codes[self.count :].astype("int64")

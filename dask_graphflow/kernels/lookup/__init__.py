@@ -1,0 +1,41 @@
+"""Binary search in sorted columns on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dask_graphflow.kernels.binding import bind
+from dask_graphflow.kernels.csr import Array
+
+
+class LookupKernels(Protocol):
+    """What :mod:`.lookup.host` can do."""
+
+    def narrow(
+        self,
+        column: tuple[Array, ...],
+        values: tuple[Array, ...],
+        first: Array,
+        stop: Array,
+    ) -> None:
+        """Narrow ranges of a column's rows to the rows that have a value.
+
+        Parameters
+        ----------
+        column : tuple of array
+            A column that ascends within each range: an array of integers, or of byte strings the offsets
+            and the bytes. Strings are compared byte by byte.
+        values : tuple of array
+            The value for each range, stored like `column`.
+        first, stop : array of int64
+            Where each range begins and ends. They are changed. A range without the value becomes empty.
+        """
+
+
+of: Callable[[Any], LookupKernels] = bind(__name__)
+
+if TYPE_CHECKING:
+    from . import host
+
+    _host: LookupKernels = host
