@@ -98,6 +98,10 @@ ALSO_ASKED = {
     "louvain": lambda g, start: g.louvain(seed=2, levels=2),
     "leiden": lambda g, start: g.leiden(resolution=[0.5, 1]),
     "potts": lambda g, start: g.leiden(objective="cpm", resolution=0.2),
+    "louvain from labels": lambda g, start: g.louvain(previous=g.label_propagation(max_iter=2)),
+    "leiden from communities": lambda g, start: g.leiden(
+        max_community_size=9, previous=g.leiden(max_community_size=9, resolution=2)
+    ),
 }
 KINDS = {
     "dense": lambda edges: edges,

@@ -27,6 +27,7 @@ from .communities.level import Level
 from .communities.moves import move_back, move_nodes, refine
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
+from .communities.which_community import Communities
 
 
 @algorithm(
@@ -44,6 +45,7 @@ def leiden(
     levels: Annotated[int, Count(most=100)] = 1,
     max_community_size: Annotated[int | None, Count()] = None,
     seed: Seed = 0,
+    previous: Annotated[Any | None, Communities(earlier=True)] = None,
 ) -> Answer:
     """Return the community of each vertex, by the Leiden method. Every community is connected.
 
@@ -73,6 +75,13 @@ def leiden(
     seed : int
         Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
         the order of the ids.
+    previous : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame, optional
+        Communities to start from: one row per vertex with its id, then its community, such as the result of
+        an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
+        communities that did not change keep their members. Ids that are no longer in the graph are
+        ignored, and new vertices start alone. With `max_community_size`, only vertices that are alone join
+        a community, so all others keep their members unless one becomes disconnected or too large. By
+        default, every vertex starts alone.
 
     Returns
     -------
@@ -110,6 +119,7 @@ def leiden(
         levels=levels,
         seed=seed,
         most=max_community_size,
+        previous=previous,
     )
 
 

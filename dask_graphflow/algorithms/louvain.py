@@ -27,6 +27,7 @@ from .communities.level import Level
 from .communities.moves import move_back, move_nodes
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
+from .communities.which_community import Communities
 
 
 @algorithm(
@@ -42,6 +43,7 @@ def louvain(
     tol: Annotated[float, Number(low=0)] = 1e-7,
     levels: Annotated[int, Count(most=100)] = 1,
     seed: Seed = 0,
+    previous: Annotated[Any | None, Communities(earlier=True)] = None,
 ) -> Answer:
     """Return the community of each vertex, by the Louvain method.
 
@@ -64,6 +66,11 @@ def louvain(
     seed : int
         Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
         the order of the ids.
+    previous : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame, optional
+        Communities to start from: one row per vertex with its id, then its community, such as the result of
+        an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
+        communities that did not change keep their members. Ids that are no longer in the graph are
+        ignored, and new vertices start alone. By default, every vertex starts alone.
 
     Returns
     -------
@@ -89,7 +96,14 @@ def louvain(
     [1, 1, 1, 4, 4, 4]
     """
     return best_communities(
-        g, _louvain_pass, resolution, connected=False, tol=tol, levels=levels, seed=seed
+        g,
+        _louvain_pass,
+        resolution,
+        connected=False,
+        tol=tol,
+        levels=levels,
+        seed=seed,
+        previous=previous,
     )
 
 

@@ -12,7 +12,7 @@ from dask_graphflow.operators.access import own_part
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import count_edges_between, own_sums
 
-from .community_metrics.which_community import Communities
+from .communities.which_community import Communities
 
 COMMUNITIES = Communities()
 NUMBERS = ("first", "second", "size", "edges", "count")

@@ -347,15 +347,15 @@ def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-    max_community_size: int | None = None, seed: int = 0, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    max_community_size: int | None = None, seed: int = 0, previous: Any = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-    max_community_size: int | None = None, seed: int = 0, trace: Literal[True],
+    max_community_size: int | None = None, seed: int = 0, previous: Any = None, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
@@ -363,27 +363,29 @@ def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-    max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+    max_community_size: int | None = None, seed: int = 0, previous: Any = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
-    levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+    levels: int = 1, seed: int = 0, previous: Any = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
-    levels: int = 1, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    levels: int = 1, seed: int = 0, previous: Any = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
-    levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    levels: int = 1, seed: int = 0, previous: Any = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -664,13 +666,14 @@ class FrameMethods:
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
         resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-        max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+        max_community_size: int | None = None, seed: int = 0, previous: Any = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
-        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        levels: int = 1, seed: int = 0, previous: Any = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def maximal_independent_set(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,

@@ -176,7 +176,9 @@ def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
     return marked
 
 
-def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True) -> Any:
+def numbers_of(
+    shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True, known: bool = True
+) -> Any:
     """Return the vertices of this range that a frame of ids contains.
 
     Parameters
@@ -187,17 +189,19 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
         The same for all members. It may contain any ids.
     unique : bool
         Whether to return each vertex once, or one entry per row of the frame.
+    known : bool
+        Whether all ids have to be vertices. Otherwise, ids that are not are left out.
 
     Returns
     -------
     array of int64
         Numbers from 0 for the first vertex of the range. With `unique` they ascend; otherwise there is
-        one per row of `ids`, and -1 for a vertex of another member.
+        one per row of `ids`, and -1 for a vertex of another member, or an id that was left out.
 
     Raises
     ------
     UnknownVertexError
-        Some of the ids are not vertices. All members raise it.
+        Some of the ids are not vertices, and have to be. All members raise it.
     """
     first, last = shard.homes[shard.rank : shard.rank + 2]
     own = Vertices(shard.like, last - first, shard.base + first, shard.ids)
@@ -212,10 +216,11 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     if near.any():
         is_vertex = has[xp.asarray(numbers[near])]
         numbers[near] = np.where(kernels_for(is_vertex).to_host(is_vertex), numbers[near], -1)
-    recognized = exchange.all_gather(numbers >= 0)
-    lost = np.flatnonzero(~np.any(recognized, axis=0))
-    if len(lost):
-        raise unknown(ids, lost)
+    if known:
+        recognized = exchange.all_gather(numbers >= 0)
+        lost = np.flatnonzero(~np.any(recognized, axis=0))
+        if len(lost):
+            raise unknown(ids, lost)
     return xp.asarray(sorted_unique(numbers[numbers >= 0]) if unique else numbers)
 
 

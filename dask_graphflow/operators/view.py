@@ -315,14 +315,15 @@ class GraphView:
         """Return the positions at which a column of bool is true: array of index, in any order."""
         return advance_kernels.of(marks).listed(marks, self.index)
 
-    def find(self, ids: Any, *, unique: bool = True) -> Any:
+    def find(self, ids: Any, *, unique: bool = True, known: bool = True) -> Any:
         """Return the positions of the vertices in a frame of ids, the same for all members.
 
-        All members call it, and raise :class:`.UnknownVertexError` if an id is not in the graph. With
-        `unique`, each position occurs once, ascending. Otherwise there is one entry per row of `ids`, and
-        -1 for other members' vertices.
+        All members call it, and raise :class:`.UnknownVertexError` if an id is not in the graph and has to
+        be `known`. With `unique`, each position occurs once, ascending. Otherwise there is one entry per
+        row of `ids`, and -1 for other members' vertices and ids that are not in the graph.
         """
-        return numbering.numbers_of(self.member.shard, self.member.exchange, ids, unique=unique)
+        shard, exchange = self.member.shard, self.member.exchange
+        return numbering.numbers_of(shard, exchange, ids, unique=unique, known=known)
 
     @property
     def empty_ids(self) -> Any:

@@ -16,7 +16,7 @@ import dask_graphflow as gf
 from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import WeightError
+from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError
 from dask_graphflow.kernels.groups import host as host_groups
 from dask_graphflow.operators.labels import Groups, coarser
 from dask_graphflow.operators.view import GraphView
@@ -299,6 +299,94 @@ def test_vertices_of_every_level_move_again_on_the_way_back(built, method):
     assert looking[top] == 8 == found.community.nunique()
     assert looking[top:] == sorted(set(looking[top:]))
     assert looking[-1] == len(found)
+
+
+def grown(seed=0):
+    """Return a graph without some of its vertices, with further ones, and the whole graph."""
+    edges, rng = frame(rmat(9)), np.random.default_rng(seed)
+    late = rng.random(512) < 0.05
+    before = edges[~(late[edges.a] | late[edges.b])]
+    gone = before.iloc[:20].assign(b=before.b.iloc[:20] + 1000)
+    return pd.concat([before, gone], ignore_index=True), edges.iloc[20:]
+
+
+@METHODS
+@WAYS
+def test_earlier_communities_are_a_start(built, method, directed):
+    before, after = grown()
+    earlier = getattr(built(before, directed=directed), method)().compute()
+    graph = built(after, directed=directed)
+    found = getattr(graph, method)(previous=earlier).compute()
+    quality = {}
+    for seed in range(4):
+        one = getattr(graph, method)(seed=seed).compute()
+        quality[seed] = nx.community.modularity(network(after, directed), parts(one))
+    reached = nx.community.modularity(network(after, directed), parts(found))
+    assert reached >= min(quality.values()) - 0.002
+    if method == "leiden":
+        assert connected(network(after), found)
+
+
+@METHODS
+def test_the_communities_of_the_same_graph_stay(built, method):
+    graph = built(planted(), directed=False)
+    wanted = getattr(graph, method)().compute()
+    lazy = getattr(graph, method)()
+    names = wanted.assign(community="c" + wanted.community.astype("str"))
+    for previous in (lazy, names, names.sample(frac=1, random_state=1), names.iloc[:200]):
+        found = getattr(graph, method)(previous=previous, seed=5).compute()
+        assert found.community.tolist() == wanted.community.tolist()
+
+
+def test_limited_communities_keep_their_members(built):
+    """Unless a vertex joins them, or they are disconnected or too large afterwards."""
+    before, after = grown()
+    most = 12
+    earlier = built(before, directed=False).leiden(max_community_size=most).compute()
+    found = built(after, directed=False).leiden(max_community_size=most, previous=earlier)
+    found, graph = found.compute(), network(after)
+    assert found.groupby("community").size().max() <= most
+    assert connected(graph, found)
+    of = dict(found.itertuples(index=False, name=None))
+    old, kept = [part & set(of) for part in parts(earlier)], 0
+    for part in old:
+        if len(part) > 1 and nx.is_connected(graph.subgraph(part)):
+            joined = {v for v in of if of[v] in {of[u] for u in part}} - part
+            if not joined:
+                kept += 1
+                assert len({of[v] for v in part}) == 1
+    assert kept > len(old) / 4
+    # Whoever is new, or was alone, can have joined another community; nobody else.
+    alone = {v for part in old if len(part) == 1 for v in part} | (set(of) - set.union(*old))
+    for part in parts(found):
+        assert len({i for i, group in enumerate(old) if group & (part - alone)}) <= 1
+
+
+@METHODS
+def test_earlier_communities_of_ids_in_several_columns(built, method):
+    pairs = frame(planted(4))
+    edges = pd.DataFrame(
+        {"a": pairs.a // 32, "b": pairs.a % 32, "c": pairs.b // 32, "d": pairs.b % 32}
+    )
+    graph = gf.Graph(edges, source=["a", "b"], target=["c", "d"], directed=False)
+    wanted = getattr(graph, method)().compute()
+    found = getattr(graph, method)(previous=wanted).compute()
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+@METHODS
+def test_earlier_communities_that_are_refused(built, method):
+    find = getattr(built([(1, 2), (2, 3)], directed=False), method)
+    earlier = pd.DataFrame({"vertex": [1, 2, 9], "community": [1, 1, 9]})
+    assert find(previous=earlier).compute().community.tolist() == [1, 1, 1]
+    assert find(previous=earlier.iloc[2:]).compute().community.tolist() == [1, 1, 1]
+    assert find(previous=earlier.iloc[:0]).compute().community.tolist() == [1, 1, 1]
+    with pytest.raises(OptionError, match=r"previous has 3 columns; give the id in 1 column"):
+        find(previous=earlier.assign(more=1))
+    with pytest.raises(EdgeListError, match=r"1 vertex of 3 has several rows in previous.*as 1;"):
+        find(previous=pd.concat([earlier, earlier[:1]])).compute()
+    with pytest.raises(EdgeListError, match=r"a community is null"):
+        find(previous=earlier.assign(community=[1.0, None, 2.0])).compute()
 
 
 def test_a_negative_weight():

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dask_graphflow.operators.forests.connected import find_components
-from dask_graphflow.operators.labels import Groups
+from dask_graphflow.operators.labels import Groups, count_labels
 
 from .level import Level
 
@@ -34,6 +34,14 @@ def refine(level: Level, communities: Groups, seed: int) -> Groups:
     parts = level.groups()
     parts.sweep((level.ranks, seed), (level.mass > 0).astype("int32"), communities.labels)
     return parts
+
+
+def join_alone(level: Level, labels: Any, seed: int) -> Any:
+    """Return labels after vertices that were alone joined communities next to them; no others move."""
+    communities = level.groups(labels)
+    alone = (count_labels(level.g, labels)[labels] == 1) & (level.mass > 0)
+    communities.sweep((level.ranks, seed), alone.astype("int32"))
+    return communities.own
 
 
 def move_back(level: Level, communities: Groups, seeds: Iterator[int]) -> tuple[Level, Groups]:

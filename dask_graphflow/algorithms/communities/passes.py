@@ -9,14 +9,18 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import own_sums
 
 from .level import Level, first_levels, name_groups
-from .moves import refine, split
+from .moves import join_alone, refine, split
 from .resolution import columns
 from .sizes import limit_size
+from .which_community import WhichCommunity
 
 PASSES = 2  # maximum number of passes
 
@@ -32,6 +36,7 @@ def best_communities(
     levels: int,
     seed: int,
     most: int | None = None,
+    previous: WhichCommunity | None = None,
 ) -> Answer:
     """Return the communities of a graph. All members call it.
 
@@ -40,6 +45,7 @@ def best_communities(
     quality, modularity or that of the constant Potts model, by at most `tol` of the sum of all weights. If
     communities are to be `connected`, they are split into their connected parts at the end; so are those of
     all levels but the last. Communities with more than `most` vertices are split; see :func:`.limit_size`.
+    The first pass starts from the `previous` communities, if any.
     """
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
@@ -50,11 +56,15 @@ def best_communities(
             continue
         seeds = itertools.count(seed << 32)
 
-        def communities_of(graph: Level, seeds: Iterator[int] = seeds) -> Any:
-            labels = _improve_labels(graph, improve, total, tol, seeds)
+        def communities_of(graph: Level, start: Any = None, seeds: Any = seeds) -> Any:
+            labels = _improve_labels(graph, improve, total, tol, seeds, start)
             return split(graph, labels) if connected else name_groups(graph.g, graph.g, labels)
 
-        labels, finer = communities_of(graph), []
+        start, finer = None if previous is None else _start(graph, previous), []
+        if start is None or most is None:
+            labels = communities_of(graph, start)
+        else:  # better ones would have to be split anew, so hardly any would keep its members
+            labels = split(graph, join_alone(graph, start, next(seeds)))
         if most is not None:
             labels = limit_size(graph, labels, most, communities_of)
         if levels > 1:
@@ -65,11 +75,29 @@ def best_communities(
     return Answer(dict(zip(names, columns_of_all, strict=True)))
 
 
+def _start(graph: Level, previous: WhichCommunity) -> Any:
+    """Return labels of previous communities. A vertex without one, or without mass, is alone."""
+    g, (community, names) = graph.g, previous
+    # Only communities that have a vertex here get a number, because a label is the number of a vertex.
+    used = g.elementwise_sum(own_sums(community[community >= 0], None, len(names))) > 0
+    numbers = np.cumsum(used) - 1
+    inside = (community >= 0) & (graph.mass > 0)
+    labels = np.where(inside, numbers[np.maximum(community, 0)], -1) if len(names) else community
+    return name_groups(g, g, labels.astype(g.index))
+
+
 def _improve_labels(
-    graph: Level, improve: Callable[..., Groups], total: int, tol: float, seeds: Iterator[int]
+    graph: Level,
+    improve: Callable[..., Groups],
+    total: int,
+    tol: float,
+    seeds: Iterator[int],
+    start: Any,
 ) -> Any:
     """Return the label of each vertex after all passes."""
-    labels, reached = None, -float("inf")
+    labels, reached = start, -float("inf")
+    if start is not None:
+        reached = graph.groups(start).quality(total)
     for _ in range(PASSES):
         communities = improve(graph, labels, seeds)
         quality = communities.quality(total)

@@ -56,7 +56,11 @@ def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
 
 
 def count_labels(g: GraphView, labels: Any) -> Any:
-    """Return the number of vertices with each label, over all members: array of int64, shape (V,)."""
+    """Return the number of vertices with each label, over all members: array of int64, shape (V,).
+
+    Empty places of a hybrid graph have labels below 0.
+    """
+    labels = labels if g.member.shard.placed is None else labels[labels >= 0]
     return own_sums(gather(g, labels), None, g.member.shard.count)
 
 

@@ -29,7 +29,7 @@ from dask_graphflow.operators.whole_weights import (
     whole_weights,
 )
 
-from .which_community import Communities
+from .communities.which_community import Communities
 
 COMMUNITIES = Communities()
 

@@ -27,11 +27,20 @@ class WhichCommunity(NamedTuple):
 
 @dataclass(frozen=True)
 class Communities(Check):
-    """A frame with the id and the community of each vertex; the algorithm gets a `WhichCommunity`."""
+    """A frame with the id and the community of each vertex; the algorithm gets a `WhichCommunity`.
 
+    With `earlier`, it can be of another graph: ids that are not in this graph are left out, and a vertex
+    without a row has no community.
+    """
+
+    earlier: bool = False
     names_vertices: ClassVar[bool] = True
     reads_frame: ClassVar[bool] = True
     kind: ClassVar[str] = "table"
+
+    @property
+    def _option(self) -> str:
+        return "previous" if self.earlier else "communities"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
         """Return the frame."""
@@ -62,24 +71,25 @@ class Communities(Check):
         names, order = renumber.sort(names)
         times = g.column(0, "int64")
         if len(frame):
-            at = g.find(vertex_ids.named(frame.iloc[:, :width], like, "communities"), unique=False)
+            ids = vertex_ids.named(frame.iloc[:, :width], like, self._option)
+            at = g.find(ids, unique=False, known=not self.earlier)
             own = np.flatnonzero(at >= 0)
             rows[at[own]] = move_to(at, order[codes])[own]
             times += own_sums(at[own], None, g.owned)
-        _check_once(g, times)
+        _check_rows(g, times > 1, f"several rows in {self._option}")
+        if not self.earlier:
+            _check_rows(g, times == 0, f"no row in {self._option}")
         return WhichCommunity(rows, names)
 
 
-def _check_once(g: Any, times: Any) -> None:
-    """Raise in all members unless each vertex has one row in a frame."""
-    for wrong, problem in ((times == 0, "no row"), (times > 1, "several rows")):
-        wrong &= g.exists
-        count = g.count_true(wrong)
-        if count:
-            few = gather(g, g.numbers[wrong][:3])[:3]
-            raise EdgeListError(
-                f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
-                f"{'has' if count == 1 else 'have'} {problem} in communities, such as "
-                f"{g.show(few)}; give a frame with one row per "
-                "vertex, such as the result of louvain on the same graph"
-            )
+def _check_rows(g: Any, wrong: Any, problem: str) -> None:
+    """Raise in all members if vertices do not have one row in a frame."""
+    wrong &= g.exists
+    count = g.count_true(wrong)
+    if count:
+        few = gather(g, g.numbers[wrong][:3])[:3]
+        raise EdgeListError(
+            f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
+            f"{'has' if count == 1 else 'have'} {problem}, such as {g.show(few)}; give a frame with "
+            "one row per vertex, such as the result of louvain on the same graph"
+        )
