@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,11 @@ def shown(ids: Any) -> str:
     return ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in rows)
 
 
+def to_frame(ids: Any, like: Any) -> Any:
+    """Return ids that may be an array as a frame with the columns of `like`, the graph's ids."""
+    return build(pd.DataFrame, {like.columns[0]: ids}) if isinstance(ids, np.ndarray) else ids
+
+
 def named(given: Any, ids: Any, role: str = "sources") -> Any:
     """Return given ids as a frame with the columns and dtypes of `ids`. Errors name the option, `role`.
 
@@ -46,8 +52,6 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
-    if (plain := _plain_integers(given, ids)) is not None:
-        return build(pd.DataFrame, {names[0]: plain})
     given = as_frame(given, role)
     if hasattr(given, "columns"):
         if len(given.columns) != len(names):
@@ -75,12 +79,13 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
     return build(pd.DataFrame if host else type(ids), made)
 
 
-def _plain_integers(given: Any, ids: Any) -> np.ndarray | None:
-    """Return an integer, or a list or array of integers, as an array of the dtype of `ids`.
+def plain_integers(given: Any, dtypes: Sequence[Any]) -> np.ndarray | None:
+    """Return an integer, or a list or array of integers, as an array with the one dtype of the graph's ids.
 
-    None if there are none, or if anything else is given, or an id that the dtype cannot hold.
+    None if there are none, or if anything else is given, or an id that the dtype cannot hold. Then
+    :func:`named` returns a frame, or raises. A frame takes longer to make than a small search.
     """
-    if len(ids.columns) > 1 or not are_integers([dtype := ids.dtypes.iloc[0]]):
+    if len(dtypes) > 1 or not are_integers(dtypes):
         return None
     given = [given] if type(given) is int else given
     if isinstance(given, np.ndarray):
@@ -91,11 +96,11 @@ def _plain_integers(given: Any, ids: Any) -> np.ndarray | None:
         low, high = min(given), max(given)
     else:
         return None
-    limits = np.iinfo(dtype)
+    limits = np.iinfo(dtypes[0])
     # Older releases of NumPy would wrap what does not fit.
     if low < limits.min or high > limits.max:
         return None
-    return np.array(given, dtype)  # a copy: the caller may edit an array before compute()
+    return np.array(given, dtypes[0])  # a copy: the caller may edit an array before compute()
 
 
 def is_listed(given: Any) -> bool:

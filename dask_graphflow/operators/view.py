@@ -316,11 +316,11 @@ class GraphView:
         return advance_kernels.of(marks).listed(marks, self.index)
 
     def find(self, ids: Any, *, unique: bool = True) -> Any:
-        """Return the positions of the vertices in a frame of ids, the same for all members.
+        """Return the positions of the vertices in a frame or an array of ids, the same for all members.
 
         All members call it, and raise :class:`.UnknownVertexError` if an id is not in the graph. With
-        `unique`, each position occurs once, ascending. Otherwise there is one entry per row of `ids`, and
-        -1 for other members' vertices.
+        `unique`, each position occurs once, ascending. Otherwise there is one entry per id, and -1 for
+        other members' vertices.
         """
         return numbering.numbers_of(self.member.shard, self.member.exchange, ids, unique=unique)
 
