@@ -88,14 +88,16 @@ def plain_integers(given: Any, dtypes: Sequence[Any]) -> np.ndarray | None:
     if len(dtypes) > 1 or not are_integers(dtypes):
         return None
     given = [given] if type(given) is int else given
-    if isinstance(given, np.ndarray):
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
-            return None
-        low, high = int(given.min()), int(given.max())
-    elif type(given) is list and set(map(type, given)) == {int}:
-        low, high = min(given), max(given)
-    else:
+    if type(given) is list and set(map(type, given)) == {int}:
+        # NumPy finds the limits of an array in less time than Python those of a list.
+        with contextlib.suppress(OverflowError):
+            given = np.array(given, np.int64)
+    elif not (isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu"):
         return None
+    if not len(given):
+        return None
+    array = isinstance(given, np.ndarray)
+    low, high = (int(given.min()), int(given.max())) if array else (min(given), max(given))
     limits = np.iinfo(dtypes[0])
     # Older releases of NumPy would wrap what does not fit.
     if low < limits.min or high > limits.max:
