@@ -52,6 +52,8 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
+    if (text := _plain_text(given, ids)) is not None:
+        return build(type(ids), {names[0]: text})
     given = as_frame(given, role)
     if hasattr(given, "columns"):
         if len(given.columns) != len(names):
@@ -103,6 +105,22 @@ def plain_integers(given: Any, dtypes: Sequence[Any]) -> np.ndarray | None:
     if low < limits.min or high > limits.max:
         return None
     return np.array(given, dtypes[0])  # a copy: the caller may edit an array before compute()
+
+
+def _plain_text(given: Any, ids: Any) -> pd.Series | None:
+    """Return a text, or a list of texts, with the dtype of `ids`.
+
+    None if there are none, or if anything else is given, or if the ids are not text of pandas.
+    """
+    given = [given] if type(given) is str else given
+    if type(given) is not list or set(map(type, given)) != {str} or len(ids.columns) > 1:
+        return None
+    dtype = ids[ids.columns[0]].dtype
+    if not isinstance(dtype, pd.StringDtype):
+        return None
+    with contextlib.suppress(UnicodeError):  # half of a surrogate pair
+        return pd.Series(pd.array(given, dtype), copy=False)
+    return None
 
 
 def is_listed(given: Any) -> bool:

@@ -16,8 +16,7 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_for
 
-from . import renumber
-from .frames import column, stack
+from . import frames, renumber
 from .search_ids import search_ids
 from .vertex_ids import brought, to_frame
 
@@ -44,9 +43,8 @@ class Vertices:
         """Return the ids of vertices, one array or series per part of an id."""
         if self.ids is None:
             numbers = numbers.astype("int64") + self.base if self.base else numbers
-            return [column(numbers, self._column)]
-        frame = self.ids.iloc[numbers].reset_index(drop=True)
-        return [frame[name] for name in frame.columns]
+            return [frames.column(numbers, self._column)]
+        return [frames.take(self.ids[name], numbers) for name in self.ids.columns]
 
     def numbers(self, ids: Any) -> Any:
         """Return the numbers of the ids in a frame or an array, as int64; -1 for ids that are not vertices.
@@ -65,7 +63,7 @@ class Vertices:
         if (rows := search_ids(self.ids, ids)) is not None:
             return rows
         # The graph's ids are unique, so their codes are their numbers.
-        codes, _ = renumber.factorize(stack([self.ids, ids]))
+        codes, _ = renumber.factorize(frames.stack([self.ids, ids]))
         numbers = codes[self.count :].astype("int64")
         numbers[numbers >= self.count] = -1
         return numbers

@@ -102,7 +102,7 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
     once = g.member.alone and not g.directed
     between = partial(
         rows_kernels.of(rows.ends).between,
-        inside=wide_column(g, chosen), later=once, threads=g.member.threads,
+        inside=chosen if g.member.alone else wide_column(g, chosen), later=once, threads=g.member.threads,
     )  # fmt: skip
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
     leaving, found = int(offsets[-1]), []
