@@ -72,8 +72,8 @@ def random_edges(function: str, count: int, dtype: str) -> pd.DataFrame:
 def other_ids() -> Iterator[tuple[str, pd.DataFrame]]:
     """Return edges between ids that are not integers close together."""
     far = random_edges(SEARCHING, SMALL, "int64")[["src", "dst"]] * 1_000_003
-    yield "far apart", far
-    yield "unsigned", far.astype("uint64")
+    for dtype in ("int64", "int32", "uint64"):
+        yield f"far apart {dtype}", far.astype(dtype)
     yield "text", far.astype("str")
     yield "text of Arrow", far.astype(pd.ArrowDtype(pa.int64())).astype(pd.ArrowDtype(pa.string()))
 

@@ -32,6 +32,12 @@ def call_with(graph: gf.Graph, function: str, options: Any, work: Callable[..., 
     ask(graph._shards, functools.wraps(declared.run)(work), **given).compute()
 
 
+def _ends(g: Any, chosen: Any) -> dict[str, Any]:
+    """Return the positions of the ends of an edge set."""
+    ends = g.member.rows("out").ends
+    return {"source": chosen.vertices, "target": ends[chosen.entries]}
+
+
 class Ours:
     """This library on one process, with pandas frames on threads or with cuDF frames."""
 
@@ -52,9 +58,9 @@ class Ours:
         if row.from_frame:
             return {FRAME: partial(self.call, row, edges=self.frame(row.graph))}
         called = {FRAME: partial(self.call, row)}
-        # The loop of an algorithm that returns edges does not list them.
-        listed = ALGORITHMS[row.algorithm].result.rows == "edges"
-        return called if listed else {LOOP: partial(self.loop, row), **called}
+        # The loop of an algorithm that returns values of edges has them once for each end.
+        twice = ALGORITHMS[row.algorithm].result.rows == "edges" and row.column != "source"
+        return called if twice else {LOOP: partial(self.loop, row), **called}
 
     def frame(self, graph: str) -> Any:
         """Return the edges of a graph as a frame."""
@@ -82,14 +88,18 @@ class Ours:
         """Run the algorithm alone; its result is arrays."""
         algorithm, outcomes = ALGORITHMS[row.algorithm], []
 
+        def run(g: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+            answer = algorithm.run(g, **options)
+            return answer, _ends(g, answer.among) if answer.edges else answer.columns
+
         def work(g: Any, **options: Any) -> Any:
-            outcomes.append(timed(lambda: algorithm.run(g, **options), self.wait))
-            return outcomes[0].answer
+            outcomes.append(timed(lambda: run(g, options), self.wait))
+            return outcomes[0].answer[0]
 
         with self._scheduler():
             call_with(self.graph(row.graph), row.algorithm, row.ours(self.inputs), work)
         (outcome,) = outcomes
-        column = outcome.answer.columns[row.column]
+        column = outcome.answer[1][row.column]
         return Outcome(outcome.seconds, self.value(row, slice(len(column)), column))
 
     def call(self, row: Row, edges: Any = None) -> Outcome:

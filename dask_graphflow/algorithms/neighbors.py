@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Any
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, edges
 from dask_graphflow.declarations.cost import Cost
-from dask_graphflow.declarations.vertex_options import VertexIds, only
-from dask_graphflow.operators.access import at_ends
-from dask_graphflow.operators.edge_set import edges_from, edges_where
+from dask_graphflow.declarations.vertex_options import VertexIds
+from dask_graphflow.operators.edge_set import edges_at, edges_from
 from dask_graphflow.operators.view import GraphView
 
 
@@ -39,5 +37,4 @@ def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     """
     if g.directed:
         return Answer({}, among=edges_from(g, sources), edges=g)
-    either_end = at_ends(g, only(sources, g.exists), operator.or_)
-    return Answer({}, among=edges_where(g, either_end), edges=g)
+    return Answer({}, among=edges_at(g, sources), edges=g)

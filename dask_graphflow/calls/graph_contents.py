@@ -12,11 +12,11 @@ import pandas as pd
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.declarations.answer import Answer
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.exceptions import BackendError, EdgeListError, UnknownVertexError
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.graph.numbering import numbers_of
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.operators.access import sources_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import clients
@@ -48,7 +48,7 @@ def contains(shards: Shards, vertex: Any) -> bool:
     """Return whether an id is a vertex. Waits for the result."""
     clients.check_waiting("in", f"{vertex!r} in graph")
     try:
-        ids = named([vertex], shards.spec.ids, "vertex")
+        ids = VertexIds().check("vertex", [vertex], shards.spec)
     except (EdgeListError, UnknownVertexError):  # no id of this graph's type equals it
         return False
     found = shards.run(partial(_contains, ids=ids), None, name="contains")[0]
@@ -56,7 +56,7 @@ def contains(shards: Shards, vertex: Any) -> bool:
 
 
 def _contains(channel: Channel, shard: Shard, rank: int, ids: Any) -> bool:
-    """Return whether all ids of a frame are vertices: the loop of a gang (see :func:`.gang.run`)."""
+    """Return whether all of some ids are vertices: the loop of a gang (see :func:`.gang.run`)."""
     try:
         numbers_of(shard, Exchange(channel, device=shard.on_device), ids)
     except UnknownVertexError:

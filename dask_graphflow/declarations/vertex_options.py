@@ -26,8 +26,9 @@ class VertexIds(Check):
     kind: ClassVar[str] = "ids"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
-        """Return the ids as a frame, with the dtypes of the graph's ids."""
-        return vertex_ids.named(value, spec.ids, name)
+        """Return the ids as a frame, or integers as an array, with the dtypes of the graph's ids."""
+        plain = vertex_ids.plain_integers(value, spec.columns.dtypes)
+        return vertex_ids.named(value, spec.ids, name) if plain is None else plain
 
     def resolve(self, g: Any, sent: Any) -> Any:
         """Return this member's vertices among them."""

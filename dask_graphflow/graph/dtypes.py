@@ -62,7 +62,8 @@ def kind(dtype: Any) -> str:
         return _arrow_kind(dtype.pyarrow_dtype, str(dtype))
     if isinstance(dtype, pd.PeriodDtype):
         return "period"
-    known = _kind_of_numpy(dtype) if isinstance(dtype, np.dtype) else _find_kind(dtype)
+    simple = isinstance(dtype, np.dtype | pd.StringDtype)
+    known = _kind_of_simple(dtype) if simple else _find_kind(dtype)
     if known is not None:
         return known
     # cuDF's decimals, recognized by name because nothing here imports cuDF.
@@ -84,7 +85,7 @@ def _find_kind(dtype: Any) -> str | None:
     return next((name for name, test in _TESTS.items() if test(dtype)), None)
 
 
-_kind_of_numpy = lru_cache(maxsize=64)(_find_kind)  # the tests of pandas take microseconds each
+_kind_of_simple = lru_cache(maxsize=64)(_find_kind)  # the tests of pandas take microseconds each
 
 
 def _arrow_kind(arrow: pa.DataType, otherwise: str) -> str:

@@ -117,6 +117,13 @@ def column(values: Any, like: Any) -> Any:
     return made if made.dtype == like.dtype else made.astype(like.dtype)
 
 
+def take(column: Any, rows: Any) -> Any:
+    """Return some rows of a column as a series with a new index from 0."""
+    if not is_pandas(type(column)):
+        return column.iloc[rows].reset_index(drop=True)
+    return type(column)(column.array.take(rows), copy=False)  # iloc would take twice as long
+
+
 def with_nulls(ids: Any, null: Any) -> Any:
     """Return ids as a series that is null where `null` is true.
 

@@ -25,7 +25,7 @@ from dask_graphflow.kernels import rows as rows_kernels
 from . import stored
 from .blocks import blocks
 from .shard import Shard
-from .vertex_ids import brought, shown, unknown
+from .vertex_ids import shown, to_frame, unknown
 from .vertices import Vertices
 
 
@@ -179,16 +179,16 @@ def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
 def numbers_of(
     shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True, known: bool = True
 ) -> Any:
-    """Return the vertices of this range that a frame of ids contains.
+    """Return the vertices of this range among some ids.
 
     Parameters
     ----------
     shard : Shard
     exchange : Exchange
-    ids : frame
+    ids : frame, or array of integers
         The same for all members. It may contain any ids.
     unique : bool
-        Whether to return each vertex once, or one entry per row of the frame.
+        Whether to return each vertex once, or one entry per given id.
     known : bool
         Whether all ids have to be vertices. Otherwise, ids that are not are left out.
 
@@ -196,7 +196,7 @@ def numbers_of(
     -------
     array of int64
         Numbers from 0 for the first vertex of the range. With `unique` they ascend; otherwise there is
-        one per row of `ids`, and -1 for a vertex of another member, or an id that was left out.
+        one per entry of `ids`, and -1 for a vertex of another member, or an id that was left out.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def numbers_of(
     """
     first, last = shard.homes[shard.rank : shard.rank + 2]
     own = Vertices(shard.like, last - first, shard.base + first, shard.ids)
-    there = own.numbers(ids if shard.ids is None else brought(ids, shard.like))
+    there = own.numbers(ids)
     # There are few of them, so the host is faster than a device.
     numbers = kernels_for(there).to_host(there)
     if shard.placed is not None:
@@ -220,7 +220,7 @@ def numbers_of(
         recognized = exchange.all_gather(numbers >= 0)
         lost = np.flatnonzero(~np.any(recognized, axis=0))
         if len(lost):
-            raise unknown(ids, lost)
+            raise unknown(to_frame(ids, shard.like), lost)
     return xp.asarray(sorted_unique(numbers[numbers >= 0]) if unique else numbers)
 
 
@@ -244,7 +244,7 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     Each id is requested once from its owner. If ids are integers close together, none is requested.
     """
     if shard.ids is None or exchange.size == 1:
-        return Vertices(shard.like, shard.count, shard.base, shard.ids).named(numbers)
+        return shard.vertices.named(numbers)
     distinct, places = np.unique(numbers, return_inverse=True)
     received_ids = ids_of(exchange, shard.ids, shard.homes, distinct)
     return Vertices(shard.like, len(received_ids), ids=received_ids).named(places)

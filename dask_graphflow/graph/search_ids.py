@@ -30,8 +30,8 @@ def search_ids(among: Any, ids: Any) -> np.ndarray | None:
     """
     if len(ids) > max(FEW, len(among) // SHARE) or not is_pandas(type(among)):
         return None
-    columns = [_arrays(among[name]) for name in among.columns]
-    values = [_arrays(ids[name]) for name in ids.columns]
+    columns = [arrays_of(among[name]) for name in among.columns]
+    values = [arrays_of(ids[name]) for name in ids.columns]
     if not all(columns + values):
         return None
     first, stop = np.zeros(len(ids), np.int64), np.full(len(ids), len(among), np.int64)
@@ -40,7 +40,7 @@ def search_ids(among: Any, ids: Any) -> np.ndarray | None:
     return np.where(first < stop, first, -1)
 
 
-def _arrays(column: pd.Series) -> tuple[np.ndarray, ...]:
+def arrays_of(column: pd.Series) -> tuple[np.ndarray, ...]:
     """Return the integers of a column, or the offsets and the bytes of its strings, in its memory.
 
     The integers or strings are in the order of the column's values. The result is () if there are none.

@@ -8,6 +8,7 @@ their ranges.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ from dask_graphflow.kernels import rows as rows_kernels
 from . import stored
 from .local_rows import Local, localize
 from .memo import Memo
-from .vertices import Placed
+from .vertices import Placed, Vertices
 
 
 class Shard(Memo, Subset):
@@ -115,6 +116,11 @@ class Shard(Memo, Subset):
     def __sizeof__(self) -> int:
         ids = 0 if self.ids is None else int(self.ids.memory_usage(deep=True, index=False).sum())
         return ids + super().__sizeof__()
+
+    @functools.cached_property
+    def vertices(self) -> Vertices:
+        """The vertices of all ranges, with the ids that this shard stores."""
+        return Vertices(self.like, self.count, self.base, self.ids, self.homes[self.rank])
 
     @property
     def owned(self) -> int:

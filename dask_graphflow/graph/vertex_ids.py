@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,11 @@ def shown(ids: Any) -> str:
     return ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in rows)
 
 
+def to_frame(ids: Any, like: Any) -> Any:
+    """Return ids that may be an array as a frame with the columns of `like`, the graph's ids."""
+    return build(pd.DataFrame, {like.columns[0]: ids}) if isinstance(ids, np.ndarray) else ids
+
+
 def named(given: Any, ids: Any, role: str = "sources") -> Any:
     """Return given ids as a frame with the columns and dtypes of `ids`. Errors name the option, `role`.
 
@@ -46,8 +52,8 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
-    if (plain := _plain_integers(given, ids)) is not None:
-        return build(pd.DataFrame, {names[0]: plain})
+    if (text := _plain_text(given, ids)) is not None:
+        return build(type(ids), {names[0]: text})
     given = as_frame(given, role)
     if hasattr(given, "columns"):
         if len(given.columns) != len(names):
@@ -75,27 +81,46 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
     return build(pd.DataFrame if host else type(ids), made)
 
 
-def _plain_integers(given: Any, ids: Any) -> np.ndarray | None:
-    """Return an integer, or a list or array of integers, as an array of the dtype of `ids`.
+def plain_integers(given: Any, dtypes: Sequence[Any]) -> np.ndarray | None:
+    """Return an integer, or a list or array of integers, as an array with the one dtype of the graph's ids.
 
-    None if there are none, or if anything else is given, or an id that the dtype cannot hold.
+    None if there are none, or if anything else is given, or an id that the dtype cannot hold. Then
+    :func:`named` returns a frame, or raises. A frame takes longer to make than a small search.
     """
-    if len(ids.columns) > 1 or not are_integers([dtype := ids.dtypes.iloc[0]]):
+    if len(dtypes) > 1 or not are_integers(dtypes):
         return None
     given = [given] if type(given) is int else given
-    if isinstance(given, np.ndarray):
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
-            return None
-        low, high = int(given.min()), int(given.max())
-    elif type(given) is list and set(map(type, given)) == {int}:
-        low, high = min(given), max(given)
-    else:
+    if type(given) is list and set(map(type, given)) == {int}:
+        # NumPy finds the limits of an array in less time than Python those of a list.
+        with contextlib.suppress(OverflowError):
+            given = np.array(given, np.int64)
+    elif not (isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu"):
         return None
-    limits = np.iinfo(dtype)
+    if not len(given):
+        return None
+    array = isinstance(given, np.ndarray)
+    low, high = (int(given.min()), int(given.max())) if array else (min(given), max(given))
+    limits = np.iinfo(dtypes[0])
     # Older releases of NumPy would wrap what does not fit.
     if low < limits.min or high > limits.max:
         return None
-    return np.array(given, dtype)  # a copy: the caller may edit an array before compute()
+    return np.array(given, dtypes[0])  # a copy: the caller may edit an array before compute()
+
+
+def _plain_text(given: Any, ids: Any) -> pd.Series | None:
+    """Return a text, or a list of texts, with the dtype of `ids`.
+
+    None if there are none, or if anything else is given, or if the ids are not text of pandas.
+    """
+    given = [given] if type(given) is str else given
+    if type(given) is not list or set(map(type, given)) != {str} or len(ids.columns) > 1:
+        return None
+    dtype = ids[ids.columns[0]].dtype
+    if not isinstance(dtype, pd.StringDtype):
+        return None
+    with contextlib.suppress(UnicodeError):  # half of a surrogate pair
+        return pd.Series(pd.array(given, dtype), copy=False)
+    return None
 
 
 def is_listed(given: Any) -> bool:

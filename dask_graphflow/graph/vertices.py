@@ -8,6 +8,7 @@ ranges of numbers, the *homes*, one per shard.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,9 +16,9 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_for
 
-from . import renumber
-from .frames import column, stack
+from . import frames, renumber
 from .search_ids import search_ids
+from .vertex_ids import brought, to_frame
 
 
 @dataclass(frozen=True)
@@ -34,28 +35,35 @@ class Vertices:
     ids: Any = None
     first: int = 0
 
+    @functools.cached_property  # pandas takes longer to get it than to make a small column
+    def _column(self) -> Any:
+        return self.like.iloc[:, 0]
+
     def named(self, numbers: Any) -> list[Any]:
         """Return the ids of vertices, one array or series per part of an id."""
         if self.ids is None:
             numbers = numbers.astype("int64") + self.base if self.base else numbers
-            return [column(numbers, self.like.iloc[:, 0])]
-        frame = self.ids.iloc[numbers].reset_index(drop=True)
-        return [frame[name] for name in frame.columns]
+            return [frames.column(numbers, self._column)]
+        return [frames.take(self.ids[name], numbers) for name in self.ids.columns]
 
     def numbers(self, ids: Any) -> Any:
-        """Return the numbers of a frame's ids, as int64; -1 for ids that are not vertices.
+        """Return the numbers of the ids in a frame or an array, as int64; -1 for ids that are not vertices.
 
-        If `ids` is None, the frame may be in other memory than the graph; the numbers are then in the
-        frame's memory.
+        If integers are close together, they may be in other memory than the graph, in which the numbers
+        are then.
         """
         if self.ids is None:
-            values = kernels_for(ids).asarray(ids.iloc[:, 0]).astype("int64") - self.base
+            values = (
+                ids if isinstance(ids, np.ndarray) else kernels_for(ids).asarray(ids.iloc[:, 0])
+            )
+            values = values.astype("int64") - self.base
             values[(values < 0) | (values >= self.count)] = -1
             return values
+        ids = brought(to_frame(ids, self.like), self.like)
         if (rows := search_ids(self.ids, ids)) is not None:
             return rows
         # The graph's ids are unique, so their codes are their numbers.
-        codes, _ = renumber.factorize(stack([self.ids, ids]))
+        codes, _ = renumber.factorize(frames.stack([self.ids, ids]))
         numbers = codes[self.count :].astype("int64")
         numbers[numbers >= self.count] = -1
         return numbers

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.graph.blocks import pieces_of
-from dask_graphflow.kernels import disk, is_on_disk
+from dask_graphflow.kernels import disk, is_on_disk, lookup
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
-from .access import entries_of, offsets_of, sources_of, wide_column
+from .access import at_ends, entries_of, offsets_of, sources_of, wide_column
 from .view import GraphView
 
 MANY = 2  # rows on disk are read in place if the chosen ones have at least 1/2 of the edges
+SCANNED = 32  # edges that are scanned in the time in which one is found in the row of its other end
 BLOCK = 1 << 20  # about the number of edges on disk that are read at a time
 
 
@@ -38,6 +40,41 @@ def edges_from(g: GraphView, which: Any) -> EdgeSet:
     """Return the edges that leave some owned vertices, given by their positions in ascending order."""
     _, row, entries = entries_of(g.member.local("out").rows, which, g.member.threads)
     return EdgeSet(which.astype(g.index, copy=False)[row], entries)
+
+
+def edges_at(g: GraphView, which: Any) -> EdgeSet:
+    """Return the edges of an undirected graph that have an end among some owned vertices.
+
+    The vertices are given by their positions in ascending order. All members call it. An edge is listed in
+    the row of its end with the smaller number, and may be listed in that of the other end.
+    """
+    if g.member.alone_in_memory:
+        rows = g.member.rows("out")
+        leaving = int((rows.offsets[which + 1] - rows.offsets[which]).sum())
+        if leaving * SCANNED <= len(rows.ends):
+            return _move_to_smaller_ends(edges_from(g, which), rows)
+    chosen = g.column(False, "bool")
+    chosen[which] = True
+    return edges_where(g, at_ends(g, chosen, operator.or_))
+
+
+def _move_to_smaller_ends(edges: EdgeSet, rows: Rows) -> EdgeSet:
+    """Return the same edges, each once, in the rows of their ends with the smaller numbers."""
+    (vertices, entries), ends = edges, rows.ends[edges.entries]
+    there = ends >= vertices
+    # Parallel edges follow one another in a row, and are found together in the other row.
+    new = np.ones(len(ends), bool)
+    new[1:] = (ends[1:] != ends[:-1]) | (vertices[1:] != vertices[:-1])
+    near, far = ends[new & ~there], vertices[new & ~there]
+    first, stop = rows.offsets[near], rows.offsets[near + 1]
+    lookup.of(rows.ends).narrow((rows.ends,), (far,), first, stop)
+    offsets = offsets_of(stop - first)
+    moved = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], stop - first)
+    vertices = np.concatenate(
+        [vertices[there], np.repeat(near.astype(vertices.dtype), stop - first)]
+    )
+    entries, at = np.unique(np.concatenate([entries[there], moved]), return_index=True)
+    return EdgeSet(vertices[at], entries)
 
 
 def edges_among(g: GraphView, ids: Any) -> tuple[Any, Any]:
@@ -65,7 +102,7 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
     once = g.member.alone and not g.directed
     between = partial(
         rows_kernels.of(rows.ends).between,
-        inside=wide_column(g, chosen), later=once, threads=g.member.threads,
+        inside=chosen if g.member.alone else wide_column(g, chosen), later=once, threads=g.member.threads,
     )  # fmt: skip
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
     leaving, found = int(offsets[-1]), []

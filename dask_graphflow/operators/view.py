@@ -316,11 +316,11 @@ class GraphView:
         return advance_kernels.of(marks).listed(marks, self.index)
 
     def find(self, ids: Any, *, unique: bool = True, known: bool = True) -> Any:
-        """Return the positions of the vertices in a frame of ids, the same for all members.
+        """Return the positions of the vertices in a frame or an array of ids, the same for all members.
 
         All members call it, and raise :class:`.UnknownVertexError` if an id is not in the graph and has to
         be `known`. With `unique`, each position occurs once, ascending. Otherwise there is one entry per
-        row of `ids`, and -1 for other members' vertices and ids that are not in the graph.
+        id, and -1 for other members' vertices and ids that are not in the graph.
         """
         shard, exchange = self.member.shard, self.member.exchange
         return numbering.numbers_of(shard, exchange, ids, unique=unique, known=known)

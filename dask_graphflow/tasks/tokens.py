@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 from dask.base import tokenize
 
+from dask_graphflow.graph.search_ids import arrays_of
+
 PLAIN = "biufmM"  # kinds of dtypes whose values are all in their bytes
 SIMPLE = (str, int, float, bytes, type(None))
 
@@ -53,11 +55,10 @@ def describe(value: Any) -> Any:
     if kind is np.ndarray and value.dtype.kind in PLAIN and value.flags.c_contiguous:
         bits = hashlib.sha1(value, usedforsecurity=False).hexdigest()
         return "array", value.dtype.str, value.shape, bits
-    if kind is pd.DataFrame and (arrays := _arrays_of(value)) is not None:
+    if kind is pd.DataFrame and (columns := _describe_columns(value)) is not None:
         index = value.index.start, value.index.stop, value.index.step
         names = describe([value.columns.nlevels, *value.columns.names])
-        columns = zip(map(describe, value.columns), map(describe, arrays), strict=True)
-        return "frame", index, names, *columns
+        return "frame", index, names, *zip(map(describe, value.columns), columns, strict=True)
     if kind is FunctionType or isinstance(value, type):
         return _named(value) or tokenize(value, ensure_deterministic=True)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -68,13 +69,26 @@ def describe(value: Any) -> Any:
     return tokenize(value, ensure_deterministic=True)
 
 
-def _arrays_of(frame: pd.DataFrame) -> list[np.ndarray] | None:
-    """Return the columns, if all are NumPy arrays and the index is a range without a name; or None."""
+def _describe_columns(frame: pd.DataFrame) -> list[Any] | None:
+    """Return what identifies the columns, or None.
+
+    The index must be a range without a name, and all columns must be arrays, or stored in arrays.
+    """
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         return None
-    columns = [frame.iloc[:, at] for at in range(len(frame.columns))]
-    plain = all(isinstance(column.dtype, np.dtype) for column in columns)
-    return [column.to_numpy() for column in columns] if plain else None
+    columns = []
+    for at in range(len(frame.columns)):
+        column = frame.iloc[:, at]
+        if isinstance(column.dtype, np.dtype):
+            columns.append(describe(column.to_numpy()))
+            continue
+        if not (arrays := arrays_of(column)):
+            return None
+        if len(arrays) == 2:  # strings may be a part of longer arrays
+            offsets, data = arrays
+            arrays = offsets - offsets[0], data[offsets[0] : offsets[-1]]
+        columns.append(("column", repr(column.dtype), *map(describe, arrays)))
+    return columns
 
 
 def _named(value: Any) -> tuple[str, str] | None:

@@ -10,6 +10,7 @@ from conftest import BACKEND, frame, is_as_announced, on_backend
 from oracles import confirm
 from shapes import MIXED, WAYS
 
+import dask_graphflow as gf
 from dask_graphflow.kernels import disk
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.operators import edge_set
@@ -30,12 +31,29 @@ def storage(request):
 
 
 @WAYS
-def test_neighbors_are_those_of_networkx(built, directed):
+@pytest.mark.parametrize("scanned", [0, 1 << 40], ids=["rows", "scan"])
+def test_neighbors_are_those_of_networkx(built, directed, scanned, monkeypatch):
+    monkeypatch.setattr(edge_set, "SCANNED", scanned)
     lazy = built(EDGES, directed=directed).neighbors(CENTERS)
     found = lazy.compute()
     assert is_as_announced(found, lazy)
     confirm("neighbors", found, EDGES, {"sources": CENTERS}, directed=directed)
     assert len(found) > len({*zip(found.source, found.target, strict=True)})
+
+
+def test_neighbors_of_a_few_vertices_are_found_without_a_scan(monkeypatch):
+    ends = np.random.default_rng(5).integers(0, 300, (2, 5000))
+    edges = pd.DataFrame({"a": ends[0], "b": ends[1], "w": ends[0] % 7 + 0.5})
+    edges = pd.concat([edges, edges.iloc[:300].assign(w=0.25)])
+    graph = gf.Graph(edges, source="a", target="b", weight="w", directed=False).persist()
+    few = [0, 7, 8, 299]
+    among = edges[edges.a.isin(few) | edges.b.isin(few)]
+    sides = among[["a", "b"]].to_numpy()
+    expected = {"source": sides.min(axis=1), "target": sides.max(axis=1), "weight": among.w}
+    expected = pd.DataFrame(expected).sort_values(["source", "target", "weight"])
+    monkeypatch.setattr(edge_set, "edges_where", None)
+    found = graph.neighbors(few).compute()
+    pd.testing.assert_frame_equal(found, expected.reset_index(drop=True))
 
 
 @WAYS

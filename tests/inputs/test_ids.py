@@ -245,10 +245,13 @@ def test_integers_in_a_list_are_ids_as_they_are(dtype):
         made = vertex_ids.named(given, ids)
         assert made.dtypes.tolist() == [np.dtype(dtype)]
         assert made.vertex.tolist() == [3, 200]
-    made = vertex_ids.named(array, ids)
-    array[:] = 0
-    assert made.vertex.tolist() == [3, 200]
+    for given in ([3, 200], array, array.astype("uint8")):
+        made = vertex_ids.plain_integers(given, [np.dtype(dtype)])
+        assert (made.dtype, made.tolist()) == (dtype, [3, 200])
+        assert not np.shares_memory(made, given)
+    assert vertex_ids.plain_integers(7, [np.dtype(dtype)]).tolist() == [7]
     assert vertex_ids.named(7, ids).vertex.tolist() == [7]
     for wrong in ([3, -(2**63) - 1], [True, 3], [3.5], []):
+        assert vertex_ids.plain_integers(wrong, [np.dtype(dtype)]) is None
         with pytest.raises((EdgeListError, UnknownVertexError, VertexTypeError)):
             vertex_ids.named(wrong, ids)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import dask.tokenize
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from dask.base import tokenize
 
@@ -21,6 +22,7 @@ from dask_graphflow.tasks.tokens import token_of
 
 EDGES = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
 PAIRS = [("a", "b"), ("a", "c")]
+TEXTS = [pd.DataFrame({"text": texts}, dtype="str") for texts in (["ab", "c"], ["a", "bc"])]
 
 
 class Pair(NamedTuple):
@@ -38,7 +40,11 @@ VALUES = [
     EDGES.rename(columns={"source": "a"}), EDGES.set_axis([0, 1], axis=1), EDGES.astype("int32"),
     EDGES.astype("str"), EDGES[1:], EDGES.set_index("source"), EDGES["source"], pd.Index([1]),
     EDGES.rename_axis(columns="a"), EDGES.set_axis(pd.Index(PAIRS, tupleize_cols=False), axis=1),
-    EDGES.set_axis(pd.MultiIndex.from_tuples(PAIRS), axis=1),
+    EDGES.set_axis(pd.MultiIndex.from_tuples(PAIRS), axis=1), EDGES.astype("Int64"),
+    *(TEXTS[0].astype(dtype) for dtype in ("str", "string[pyarrow]", pd.ArrowDtype(pa.large_string()))),
+    TEXTS[1], TEXTS[0].assign(text=None), TEXTS[0].astype("category"), TEXTS[0].assign(text=b"ab"),
+    *(EDGES.astype(dtype) for dtype in ("datetime64[s, UTC]", "datetime64[s, Asia/Tokyo]")),
+    EDGES.astype("Int64").replace(1, pd.NA),
 ]  # fmt: skip
 
 
@@ -53,6 +59,11 @@ def test_equal_values_have_equal_tokens():
     assert token_of(partial(tokenize, *copies), {"b": 1, "a": 2}) == token_of(
         partial(tokenize, EDGES, Choice(("a", "b"))), {"a": 2, "b": 1}
     )
+
+
+def test_a_part_of_a_column_of_text_has_the_token_of_its_texts():
+    whole = pd.DataFrame({"text": ["first", "ab", "c", "last"]}, dtype="str")
+    assert token_of(whole[1:3].reset_index(drop=True)) == token_of(TEXTS[0])
 
 
 def test_functions_have_the_same_token_in_every_process():

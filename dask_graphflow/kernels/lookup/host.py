@@ -72,4 +72,12 @@ def narrow(
     first: np.ndarray,
     stop: np.ndarray,
 ) -> None:
-    (_narrow_integers if len(column) == 1 else _narrow_bytes)(column, values, first, stop)
+    kernel = _narrow_integers if len(column) == 1 else _narrow_bytes
+    kernel(tuple(map(_read_only, column)), tuple(map(_read_only, values)), first, stop)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view that cannot be changed, since some arrays cannot, and the kernels have one type."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
