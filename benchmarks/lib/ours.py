@@ -79,11 +79,11 @@ class Ours:
             return gf.Graph(frame, **ends, directed=name in DIRECTED).persist()
 
     def loop(self, row: Row) -> Outcome:
-        """Run the algorithm alone; its result is arrays."""
+        """Run the algorithm alone; its result is arrays. See :attr:`.Row.trials`."""
         algorithm, outcomes = ALGORITHMS[row.algorithm], []
 
         def work(g: Any, **options: Any) -> Any:
-            outcomes.append(timed(lambda: algorithm.run(g, **options), self.wait))
+            outcomes.append(timed(lambda: algorithm.run(g, **options), self.wait, row.trials))
             return outcomes[0].answer
 
         with self._scheduler():
@@ -100,7 +100,7 @@ class Ours:
         else:
             function = partial(getattr(gf, row.algorithm), edges, source="source", target="target")
         with self._scheduler():
-            outcome = timed(lambda: function(**options).compute(), self.wait)
+            outcome = timed(lambda: function(**options).compute(), self.wait, row.trials)
         frame = outcome.answer
         column = frame[row.column].values
         vertices = frame["vertex"].values if "vertex" in frame else slice(len(column))
