@@ -17,23 +17,23 @@ from benchmarks.lib import gpu, report
 from benchmarks.lib.agreement import Agreement, check_shortest
 from benchmarks.lib.errors import UnusableInputError
 from benchmarks.lib.graphs import DIRECTED, Inputs
-from benchmarks.lib.harness import Spread, ratios, take_turns
+from benchmarks.lib.harness import ENOUGH, TRIALS, Spread, ratios, take_turns
 from benchmarks.lib.ours import FRAME, LOOP, Ours
 from benchmarks.lib.rows import ROWS, Row
 from benchmarks.peers import cugraph, host
-from benchmarks.peers.host import TRIALS
 
 SLOW = 1.0
 NOTES = f"""\
-All contenders take turns, after one round to warm up. A peer on the host whose first run takes more than
-{SLOW:g} s is not run again, and that run counts. Graphs are built, and the answers of peers copied,
-outside the timing. {LOOP}: the algorithm, to arrays; {FRAME}: the whole call on a persisted
-graph; the other rows are peers, and a ratio above 1 means that a peer takes longer. "answer" is "same" if
-it equals the first one, or the number of colors, the modularity, or the sum of weights. Answers are not
-compared if a peer makes random choices itself, defines the score in another way, or prints no answer. The
-last table divides the time of the fastest peer by that of this library; below 1, the peer is faster. GAP's
-time is the fastest of {TRIALS} runs in a row, whose caches are warm, and its shortest paths have no
-predecessors."""
+All contenders take turns, after one round to warm up. The fastest of up to {TRIALS} runs in a row counts,
+whose data is in the caches. After {ENOUGH:g} s there is no other run in a row, and a graph that is built in
+the timing is built once. A peer on the host whose first run takes more than {SLOW:g} s is run once.
+Otherwise, graphs are built, and the answers of peers copied, outside the timing. {LOOP}: the
+algorithm, to arrays; {FRAME}: the whole call on a persisted graph; the other rows are peers, and
+a ratio above 1 means that a peer takes longer. "answer" is "same" if it equals the first one, or the number
+of colors, the modularity, or the sum of weights. Answers are not compared if a peer makes random choices
+itself, defines the score in another way, or prints no answer. The last table divides the time of the
+fastest peer by that of this library; below 1, the peer is faster. GAP leaves out repeated edges when it
+builds a graph, and its shortest paths have no predecessors."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

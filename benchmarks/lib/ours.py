@@ -85,7 +85,7 @@ class Ours:
             return gf.Graph(frame, **ends, directed=name in DIRECTED).persist()
 
     def loop(self, row: Row) -> Outcome:
-        """Run the algorithm alone; its result is arrays."""
+        """Run the algorithm alone; its result is arrays. See :attr:`.Row.trials`."""
         algorithm, outcomes = ALGORITHMS[row.algorithm], []
 
         def run(g: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -93,7 +93,7 @@ class Ours:
             return answer, _ends(g, answer.among) if answer.edges else answer.columns
 
         def work(g: Any, **options: Any) -> Any:
-            outcomes.append(timed(lambda: run(g, options), self.wait))
+            outcomes.append(timed(lambda: run(g, options), self.wait, row.trials))
             return outcomes[0].answer[0]
 
         with self._scheduler():
@@ -110,7 +110,7 @@ class Ours:
         else:
             function = partial(getattr(gf, row.algorithm), edges, source="source", target="target")
         with self._scheduler():
-            outcome = timed(lambda: function(**options).compute(), self.wait)
+            outcome = timed(lambda: function(**options).compute(), self.wait, row.trials)
         frame = outcome.answer
         column = frame[row.column].values
         vertices = frame["vertex"].values if "vertex" in frame else slice(len(column))

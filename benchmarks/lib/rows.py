@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.lib.graphs import Inputs
+from benchmarks.lib.harness import TRIALS
 from dask_graphflow.operators.priorities import priorities
 
 TOL = 1e-6
@@ -43,6 +44,11 @@ class Row:
     # Computes the number for "value" from the column.
     number: Callable[[Any, Inputs], float] | None = None
     from_frame: bool = False  # whether the time starts from the edges, before a graph is built
+
+    @property
+    def trials(self) -> int:
+        """Maximum number of runs in a row, of which the fastest counts; a graph is built once."""
+        return 1 if self.from_frame or self.algorithm == BUILD else TRIALS
 
     def ours(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options of this library's function."""

@@ -18,12 +18,11 @@ import numpy as np
 
 from benchmarks.lib.errors import ContenderFailedError, UnusableInputError
 from benchmarks.lib.graphs import DIRECTED, WEIGHTED, Inputs
-from benchmarks.lib.harness import JsonProcess, Outcome
+from benchmarks.lib.harness import ENOUGH, JsonProcess, Outcome
 from benchmarks.lib.rows import BUILD, ITERATIONS, SAMPLED, Row
 
 CUGRAPH = "cugraph"
 PROGRAM = Path(__file__).with_name("program.py")
-TRIALS = 3
 DELTA = 2  # bucket width, the fastest of 1, 2, 4, ... for weights from 1 to 255 at scale 20
 
 
@@ -56,7 +55,7 @@ class Peer:
         return {self.name: partial(self.run, row)}
 
     def run(self, row: Row) -> Outcome:
-        """Run an algorithm once."""
+        """Run an algorithm; see :attr:`.Row.trials`."""
         answer = self.answer(row, from_edges=row.from_frame, wanted=row.rule is not None)
         return Outcome(answer["seconds"], answer["path"] and np.load(answer["path"]))
 
@@ -67,6 +66,7 @@ class Peer:
         request = {
             "algorithm": row.algorithm, "graph": row.graph, "options": row.theirs(self._inputs),
             "wanted": wanted, "from_edges": from_edges,
+            "trials": 1 if from_edges else row.trials, "enough": ENOUGH,
         }  # fmt: skip
         self._process.send(request)
         return self._process.receive(self._seconds)
@@ -119,7 +119,7 @@ class Gap:
         return {self.name: partial(self.run, row)}
 
     def run(self, row: Row) -> Outcome:
-        """Run a program once on a graph that was built, or the build."""
+        """Run a program on a graph that was built, or the build; see :attr:`.Row.trials`."""
         text, built = self._file(row.graph)
         seconds = 0.0
         if row.algorithm == BUILD or row.from_frame or not built.exists():
@@ -131,7 +131,7 @@ class Gap:
         best = min(
             self._times(
                 "Trial Time", program, "-f", built,
-                *(one.format(source=source) for one in arguments), "-n", TRIALS,
+                *(one.format(source=source) for one in arguments), "-n", row.trials,
             )
         )  # fmt: skip
         return Outcome(seconds * row.from_frame + best)

@@ -23,10 +23,20 @@ from benchmarks.commands import (
     under_limit,
 )
 from benchmarks.commands.algorithms import measure as measure_row
-from benchmarks.lib import agreement, control_group, gpu, graphs, machine, ours, report, rows
+from benchmarks.lib import (
+    agreement,
+    control_group,
+    gpu,
+    graphs,
+    harness,
+    machine,
+    ours,
+    report,
+    rows,
+)
 from benchmarks.lib.errors import ContenderFailedError, DisagreementError
 from benchmarks.lib.harness import Outcome, ratios, take_turns
-from benchmarks.peers import cugraph, host, limited, limited_program
+from benchmarks.peers import cugraph, host, limited, limited_program, program
 
 # The harness
 
@@ -81,6 +91,24 @@ def test_answers_are_freed_before_the_next_contender_runs():
         return Outcome(1, Large())
 
     take_turns({"a": run, "b": run}, 2, lambda name, answer: None)
+
+
+def test_the_fastest_of_several_runs_in_a_row_counts(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(harness.time, "perf_counter", lambda: now[0])
+
+    def timed(*seconds, trials):
+        left = list(seconds)
+
+        def work():
+            now[0] += left.pop(0)
+            return len(left)
+
+        return harness.timed(work, trials=trials)
+
+    assert timed(0.25, 0.125, 0.5, 0.0625, trials=3) == Outcome(0.125, 1)
+    assert timed(2.0, 1.0, trials=3) == Outcome(2.0, 1)  # enough
+    assert timed(0.25, 0.125, trials=1) == Outcome(0.25, 1)
 
 
 TOPOLOGY = "\tGPU0\tGPU1\nGPU0\t X \tNV18\t0-31\nGPU1\tNV18\t X \t0-31\n"
@@ -216,6 +244,68 @@ def test_failing_peers_do_not_end_the_others(tmp_path):
                 peer.run(rows.ROWS["hits"])
     finally:
         peer.close()
+
+
+@pytest.mark.parametrize("name", ["build", "bfs", rows.FRAME_COMPONENTS])
+def test_all_contenders_run_equally_often_in_a_row(name, tmp_path, monkeypatch):
+    trials, row, given = [], rows.ROWS[name], graphs.Inputs.of(5, 0)
+
+    def timed(work, wait, most=1):
+        trials.append(most)
+        return harness.timed(work, wait, most)
+
+    def answered(request):
+        trials.append(request["trials"])
+        return {"seconds": 1.0, "path": None}
+
+    def times(self, heading, program, *arguments):
+        if heading == "Trial Time":
+            assert arguments[-2] == "-n"
+            trials.append(arguments[-1])
+        return [1.0]
+
+    monkeypatch.setattr(ours, "timed", timed)
+    monkeypatch.setattr(host.Gap, "_times", times)
+    options = argparse.Namespace(python=sys.executable, workers=1, timeout=60.0, gap=str(tmp_path))
+    peer = host.Peer("scipy", tmp_path, given, options)
+    peer._can, peer._process = [row.algorithm], StubProcess(answered)
+    for one in (ours.Ours(given, 1), peer, host.Gap("gap", tmp_path, given, options)):
+        for run in one.contenders(row).values():
+            run()
+    assert set(trials) == {harness.TRIALS if name == "bfs" else 1}
+
+
+def test_a_peer_runs_several_times_in_a_row():
+    runs = []
+
+    class Library:
+        graph = str
+
+        def bfs(self, g, sources):
+            return lambda: runs.append(sources), None
+
+    asked = {"algorithm": "bfs", "graph": "edges", "options": {"sources": [1]}, "wanted": False}
+    for trials, enough, made in ((3, 60.0, 3), (3, 0.0, 1), (1, 60.0, 1)):
+        runs.clear()
+        program.answered(
+            Library(), {**asked, "from_edges": False, "trials": trials, "enough": enough}
+        )
+        assert runs == [[1]] * made
+
+
+class StubProcess:
+    """Answers requests without a process."""
+
+    running = True
+
+    def __init__(self, answered):
+        self._answered = answered
+
+    def send(self, request):
+        self._answer = self._answered(request)
+
+    def receive(self, seconds):
+        return self._answer
 
 
 @pytest.mark.parametrize("name", ["bfs", "strongly_connected_components"])

@@ -46,9 +46,10 @@ from dask_graphflow.kernels.read_ahead import in_order, portions, reading
 
 # Maximum edges that leave the first frontier of :func:`bfs_levels`, by its direction: any number.
 FUSED = {"push": 1 << 62, "pull": 1 << 62}
-SMALL = 1 << 12  # maximum edges of a level that one thread does: 10 us of work
+SMALL = 1 << 15  # maximum edges of a level that one thread does: 100 us of work
 LIGHT = 1 << 18  # maximum edges of a graph for which `_wide` is neither called nor compiled
 WIDE = 1 << 20  # minimum edges of a graph whose large levels are worth a team of threads
+CACHED = 1 << 20  # vertices whose levels and predecessors fit into the caches
 SPAN = 1 << 12  # maximum number of levels before `bfs_levels` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
 # The numbers of a search. TAIL is the end of the queue, whose last vertices, from BEGIN on, are the
@@ -194,7 +195,7 @@ def _near(rows, into, reached, queue, trace, numbers, rule, most):
     (offsets, ends, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     begin, tail, depth = numbers[BEGIN], numbers[TAIL], numbers[DEPTH]
-    unmarked = tail
+    unmarked, spread = tail, level.size > CACHED
     while numbers[COUNT] and numbers[DONE] < trace.shape[1]:
         pulls = numbers[WAY] == PULL
         if into[0].size == 0 if pulls else numbers[LEAVING] > most:
@@ -206,7 +207,7 @@ def _near(rows, into, reached, queue, trace, numbers, rule, most):
         for i in range(stop if pulls else begin, stop):
             if i + 8 < stop:
                 prefetch(ends, np.intp(offsets[np.uint64(queue[i + 8] - first)]))
-            if i + 4 < stop:
+            if spread and i + 4 < stop:
                 # Where levels are small, most rows have few ends.
                 soon = np.uint64(offsets[np.uint64(queue[i + 4] - first)])
                 for k in range(soon, min(soon + np.uint64(3), np.uint64(ends.size))):
@@ -215,14 +216,14 @@ def _near(rows, into, reached, queue, trace, numbers, rule, most):
             vertex = queue[i]
             row = np.uint64(vertex - first)
             for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + one])):
+                # Without branches, half of which the processor could not predict.
                 far = np.uint64(ends[k])
-                old = level[far]
-                if old == depth:
-                    predecessor[far] = min(predecessor[far], vertex)
-                elif old < 0:
-                    level[far], predecessor[far] = depth, vertex
-                    queue[tail] = ends[k]
-                    tail += 1
+                old, before = level[far], predecessor[far]
+                new = old < 0
+                level[far] = depth if new else old
+                predecessor[far] = min(before, vertex) if new or old == depth else before
+                queue[tail] = ends[k]
+                tail += np.int64(new)
         last, begin = stop - begin, stop
         depth += 1
         leaving = np.int64(0)
@@ -412,7 +413,8 @@ def bfs_levels(sides, frontier, reached, depth, plan, *, threads=1, shared=None)
 
 def _begin(frontier, room, dtype, depth, levels):
     """Return a queue with the frontier, the trace and the numbers of a search."""
-    queue, numbers = np.empty(room, dtype), np.zeros(32, np.int64)
+    # Each end is written behind the last vertex before it is known whether it is new.
+    queue, numbers = np.empty(room + 1, dtype), np.zeros(32, np.int64)
     queue[: len(frontier)] = frontier
     numbers[COUNT] = numbers[TAIL] = len(frontier)
     numbers[DEPTH], numbers[FRONT], numbers[WAY] = depth, -1, PUSH
