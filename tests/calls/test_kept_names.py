@@ -6,12 +6,14 @@ import random
 import uuid
 
 import dask
+import dask.dataframe as dd
 import pandas as pd
 import pytest
-from conftest import ENDS, as_dict, frame, oracle, partitioned
+from conftest import ENDS, Reader, as_dict, frame, oracle, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.plot.plan import _find_reduction
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -92,6 +94,18 @@ def test_progress_is_reported_once_per_part():
     with dask.config.set(scheduler="sync"):
         labels.compute()
     assert seen[-1]["done"] == seen[-1]["total"] == len(seen)
+
+
+def test_edges_are_read_once_and_the_plan_can_be_drawn():
+    rows = frame([(1, 5), (2, 6), (3, 4)])
+    reader = Reader([rows[:1], rows[1:2], rows[2:]])
+    edges = dd.from_map(reader, range(3), meta=rows[:0])
+    seed = gf.connected_components(frame([(5, 6), (8, 9)]), **ENDS).compute()
+    labels = gf.connected_components(edges, **STABLE, seed=seed)
+    assert _find_reduction(labels).npartitions == labels.npartitions
+    with dask.config.set(scheduler="sync"):
+        assert as_dict(labels.compute()) == {1: 5, 2: 5, 3: 3, 4: 3, 5: 5, 6: 5, 8: 8, 9: 8}
+    assert sorted(reader.read) == [0, 1, 2]
 
 
 def test_other_ways_to_name_components_are_refused():

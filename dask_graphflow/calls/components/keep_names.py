@@ -11,17 +11,17 @@ import pandas as pd
 from dask.delayed import delayed
 
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import empty_like, stack
+from dask_graphflow.graph.frames import stack
 from dask_graphflow.graph.renumber import distinct, number
 from dask_graphflow.graph.vertex_ids import brought
-from dask_graphflow.tasks.expr import Empty
-from dask_graphflow.tasks.partitions import frames, partitions_of
+from dask_graphflow.tasks.expr import collection
+from dask_graphflow.tasks.partitions import partitions_of
 
 Ids = list[pd.DataFrame]  # ids for each threshold
 
 
 def keep_names(
-    components: Any, seeds: Sequence[tuple[Any, EdgeColumns]], labels: Sequence[Sequence[str]]
+    components: Any, seeds: Sequence[tuple[Any, EdgeColumns]], labels: list[list[str]]
 ) -> Any:
     """Return components in which each has the smallest of the names that its vertices have in a seed.
 
@@ -29,21 +29,17 @@ def keep_names(
     frames of :func:`.seed_frames`, and `labels` the columns of the components, both threshold by threshold.
     """
     seed, columns = seeds[0][0], tuple(one for _, one in seeds)
-    vertex, like = list(columns[0].names), Empty.of(empty_like(components._meta))
-    own = {"vertex": vertex, "labels": [list(one) for one in labels]}
-    read, find, rename = (
-        delayed(partial(function, **options), pure=True)
-        for function, options in (
-            (_read_names, {"columns": columns}),
-            (_find_names, own),
-            (_rename, {**own, "like": like}),
-        )
-    )
-    parts = partitions_of(components)
+    vertex = list(columns[0].names)
+    read = delayed(partial(_read_names, columns=columns), pure=True)
+    find = delayed(partial(_find_names, vertex=vertex, labels=labels), pure=True)
     names = [read(part, i) for i, part in enumerate(partitions_of(seed))]
-    named = [find(part, *names) for part in parts]
+    named = [find(part, *names) for part in partitions_of(components)]
     chosen = delayed(_choose, pure=True)(*named)
-    return frames([rename(part, chosen) for part in parts], (0,), components._meta)
+    # As an expression of the components, whose plan can still be shown.
+    renamed = components.map_partitions(
+        _rename, chosen, vertex=vertex, labels=labels, meta=components._meta, enforce_metadata=False
+    )
+    return collection(renamed.expr)
 
 
 def _read_names(seed: Any, partition: int, columns: Sequence[EdgeColumns]) -> Ids:
@@ -87,8 +83,7 @@ def _rename(
     chosen: list[tuple[pd.DataFrame, pd.DataFrame]],
     vertex: list[str],
     labels: list[list[str]],
-    like: Empty,
-) -> list[Any]:
+) -> Any:
     """Return a partition with the chosen names."""
     rows = brought(components, pd.DataFrame()).reset_index(drop=True)
     for own, (named, names) in zip(labels, chosen, strict=True):
@@ -101,4 +96,4 @@ def _rename(
         ]
         for column, part in zip(own, vertex, strict=True):
             rows[column] = new[part].array
-    return [brought(rows, like.frame)]
+    return brought(rows, components)
