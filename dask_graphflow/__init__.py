@@ -34,6 +34,7 @@ _NAMES = {
     "read_edges": "inputs.files.read_edges",
     "shortest_paths": "api.shortest_paths",
     "show_versions": "api.versions",
+    "stable_ids": "api.stable_ids",
     **dict.fromkeys(_functions.__all__, "api.functions"),
 }
 __all__ = ["__version__", *_MODULES, *_NAMES]

@@ -10,11 +10,12 @@ from typing import Any, Literal
 from dask.typing import no_default
 
 from dask_graphflow.calls.components.fit_chains import fit_partitions
+from dask_graphflow.calls.components.keep_names import keep_names
 from dask_graphflow.calls.components.plan_chains import plan_components
 from dask_graphflow.calls.components.thresholds import component_names
 from dask_graphflow.calls.empty_frames import components_like
 from dask_graphflow.declarations.number_options import check_count
-from dask_graphflow.declarations.option import Flag
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.inputs.edges import check_edges, moves_to_gpu, read_alike
 from dask_graphflow.inputs.forms import values_of
@@ -41,6 +42,7 @@ def connected_components(
     threshold: float | None = None,
     thresholds: Sequence[float] | None = None,
     seed: Any = None,
+    ids: Literal["smallest", "stable"] = "smallest",
     merge: Literal["tree", "one-way", "ring"] = "tree",
     merge_chunks: int = 1,
     inputs: Literal["availability", "round-robin"] | list[str] | tuple[str, ...] = "availability",
@@ -83,6 +85,12 @@ def connected_components(
     seed : DataFrame, optional
         The result of an earlier call, to be updated; `edges` then has to contain only the new edges. The
         earlier call must have used the same `thresholds`.
+    ids : {"smallest", "stable"}
+        How components are named. "smallest", the default, names each by its smallest id. "stable" keeps the
+        names in `seed`: a component that contains several old ones gets the smallest of their names, and
+        only a component of new vertices is named by its smallest id. So a new id changes no name. The seed
+        is read a second time for this. :func:`.stable_ids` also tells old components from new ones, and
+        says what happened to each.
     merge : {"tree", "one-way", "ring"}
         Order in which the forests of several workers are merged. "tree" by default.
     merge_chunks : int
@@ -119,11 +127,11 @@ def connected_components(
     -------
     dask.dataframe.DataFrame
         Columns ``vertex`` and ``component``, of the ids' dtype, sorted by vertex; ``component`` is the
-        smallest id of the component. Ids of k columns give ``vertex_0`` to ``vertex_k-1`` and
-        ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so on; thresholds that
-        agree in 15 digits are written in full, as in ``component_0.30000000000000004``. The result is
-        lazy, and bit-identical for every partitioning, scheduler and backend. The index restarts at 0
-        in each partition.
+        name of the component, by default its smallest id. Ids of k columns give ``vertex_0`` to
+        ``vertex_k-1`` and ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so
+        on; thresholds that agree in 15 digits are written in full, as in
+        ``component_0.30000000000000004``. The result is lazy, and bit-identical for every partitioning,
+        scheduler and backend. The index restarts at 0 in each partition.
 
     Raises
     ------
@@ -160,9 +168,9 @@ def connected_components(
     if isinstance(edges, Graph):
         options = {
             "source": source, "target": target, "vertices": vertices, "weight": weight,
-            "threshold": threshold, "thresholds": thresholds, "seed": seed, "merge": merge,
-            "merge_chunks": merge_chunks, "inputs": inputs, "chunk_size": chunk_size, "dropna": dropna,
-            "device": device, "renumber": renumber,
+            "threshold": threshold, "thresholds": thresholds, "seed": seed, "ids": ids,
+            "merge": merge, "merge_chunks": merge_chunks, "inputs": inputs,
+            "chunk_size": chunk_size, "dropna": dropna, "device": device, "renumber": renumber,
         }  # fmt: skip
         refuse_options(
             "connected_components", options, inspect.unwrap(connected_components).__kwdefaults__
@@ -171,6 +179,7 @@ def connected_components(
     if weight is no_default:
         weight = None if threshold is None and thresholds is None else values_of(edges)
     Flag().check("dropna", dropna, None)
+    Choice(("smallest", "stable")).check("ids", ids, None)
     checked = check_edges(
         edges, source, target, weight=weight, vertices=vertices, directed=True, dropna=dropna
     )
@@ -190,7 +199,7 @@ def connected_components(
     seeds = [] if seed is None else seed_frames(seed, columns, components)
     frames = read_alike([(frame, columns), *listed, *seeds])
     labels = list(itertools.chain(*components))
-    return plan_components(
+    found = plan_components(
         frames,
         (*frames[0][1].names, *labels),
         components_like(frame._meta, frames[0][1], labels),
@@ -203,3 +212,6 @@ def connected_components(
         renumber=renumber,
         listener=shown,
     )
+    if ids == "stable" and seeds:
+        return keep_names(found, frames[-len(seeds) :], components)
+    return found

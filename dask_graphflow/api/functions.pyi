@@ -128,7 +128,8 @@ def community_metrics(edges: Edges | Graph, *, source: ColumnNames | None = None
 def connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, vertices: Any = None, weight: ColumnName | None = ...,
     threshold: float | None = None, thresholds: Sequence[float] | None = None, seed: Any = None,
-    merge: Literal['tree', 'one-way', 'ring'] = 'tree', merge_chunks: int = 1,
+    ids: Literal['smallest', 'stable'] = 'smallest', merge: Literal['tree', 'one-way', 'ring'] = 'tree',
+    merge_chunks: int = 1,
     inputs: Literal['availability', 'round-robin'] | list[str] | tuple[str, ...] = 'availability',
     chunk_size: int | None = None, dropna: bool = False, device: Literal['gpu'] | None = None,
     renumber: bool = True, progress: Listener = False) -> DataFrame: ...
@@ -593,7 +594,8 @@ class FrameMethods:
     def connected_components(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         vertices: Any = None, weight: ColumnName | None = ..., threshold: float | None = None,
         thresholds: Sequence[float] | None = None, seed: Any = None,
-        merge: Literal['tree', 'one-way', 'ring'] = 'tree', merge_chunks: int = 1,
+        ids: Literal['smallest', 'stable'] = 'smallest', merge: Literal['tree', 'one-way', 'ring'] = 'tree',
+        merge_chunks: int = 1,
         inputs: Literal['availability', 'round-robin'] | list[str] | tuple[str, ...] = 'availability',
         chunk_size: int | None = None, dropna: bool = False, device: Literal['gpu'] | None = None,
         renumber: bool = True, progress: Listener = False) -> DataFrame: ...

@@ -14,6 +14,8 @@ FRAMES = {
     "target": "edges",
     "vertices": "vertices",
     "seed": "seed",
+    "labels": "labels",
+    "previous": "previous",
 }
 ARROW = {"integers": "int64", "floats": "float64"}
 PANDAS = {"integers": "Int64", "floats": "float64"}  # Int64 keeps nulls, and does not round

@@ -135,6 +135,9 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         assert_type(gf.load_graph(pathlib.Path(folder), shards=2, backend="pandas"), gf.Graph)
     assert len(g.to_scipy()[1]) == len(g.to_networkx())
     assert_type(g.weighted, bool)
+    ids = gf.stable_ids(g.connected_components())
+    ids = gf.stable_ids(g.leiden(), previous=gf.stable_ids(g.louvain().compute(), ids.memory))
+    assert ids.events.compute().event.nunique() > 0
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
     steps = [widest(), {"width": "width / 2"}]
     answers: list[dd.DataFrame] = [

@@ -1,0 +1,1 @@
+"""Ids of groups that stay the same while the groups change."""
