@@ -79,7 +79,7 @@ def ids_like(meta: Any, columns: EdgeColumns) -> Any:
     for name, column, dtype in zip(columns.names, columns.source, columns.dtypes, strict=True):
         part = meta[column]
         if part.dtype == dtype:
-            ids[name] = empty_like(meta[[column]]).reset_index(drop=True)[column]
+            ids[name] = empty_like(part).reset_index(drop=True)
         else:  # pandas cannot take rows of all dtypes
             ids[name] = type(part)([], dtype=dtype)
     return type(meta)(ids)

@@ -77,7 +77,7 @@ def _names(names: tuple[str, ...]) -> Any:
 
 
 def empty_like(frame: Any) -> Any:
-    """Return an empty frame that, unlike a slice, keeps no data of `frame` in memory."""
+    """Return an empty frame or series that, unlike a slice, keeps no data of `frame` in memory."""
     return frame.iloc[[]] if is_pandas(type(frame)) else frame.iloc[:0].copy()
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -42,17 +44,40 @@ def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
             for at in wrong:
                 frame.isetitem(at, dtypes.values_of(frame.iloc[:, at]))
                 types[at] = frame.dtypes.iloc[at]
+        text = [at for at, dtype in enumerate(types) if dtypes.kind(dtype) == "string"]
+        if not all(_is_stored_by_arrow(types[at]) for at in text):
+            # Let Dask convert text to its own type. from_pandas would look at every value of the index, and
+            # a frame that is passed as an argument would be hashed.
+            read, meta = _Partition(Held(frame)), empty_like(frame)
+            return dd.from_map(read, [0], meta=meta, label="graphflow-held")
+        frame = _with_text_of_dask(frame, text)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
             "pandas or cuDF, or one of a library that exports Arrow data, such as polars"
         )
-    held = Held(frame)
-    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, types):
-        # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
-        # frame that is passed as an argument would be hashed.
-        return dd.from_map(_Partition(held), [0], meta=empty_like(frame), label="graphflow-held")
-    return held
+    return Held(frame)
+
+
+def _is_stored_by_arrow(dtype: Any) -> bool:
+    """Say whether pandas stores text of a dtype as Dask's text is stored."""
+    return isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
+
+
+def _with_text_of_dask(frame: pd.DataFrame, text: list[int]) -> pd.DataFrame:
+    """Return a frame whose columns of text have Dask's dtype, without a copy of the texts."""
+    made, configured = frame.copy(deep=False), dask.config.get("dataframe.convert-string", None)
+    for at in text:
+        column = frame.iloc[:, at]
+        made.isetitem(at, column.astype(_find_text_of_dask(column.dtype, configured)).array)
+    return made if text else frame
+
+
+@lru_cache(maxsize=16)
+def _find_text_of_dask(dtype: Any, _: Any) -> Any:
+    """Return the dtype that Dask gives text of a dtype; it depends on Dask's configuration."""
+    text = pd.DataFrame({"text": pd.Series([], dtype=dtype)})
+    return dd.from_pandas(text, npartitions=1)._meta["text"].dtype
 
 
 def _is_plain(dtype: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -255,3 +256,16 @@ def test_integers_in_a_list_are_ids_as_they_are(dtype):
         assert vertex_ids.plain_integers(wrong, [np.dtype(dtype)]) is None
         with pytest.raises((EdgeListError, UnknownVertexError, VertexTypeError)):
             vertex_ids.named(wrong, ids)
+
+
+@pytest.mark.parametrize("convert", [None, True, False])
+@pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "string[python]", "object"])
+def test_text_in_memory_gets_the_dtype_that_dask_gives_it(dtype, convert):
+    edges = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"]}).astype(dtype)
+    with dask.config.set({"dataframe.convert-string": convert}):
+        held, lazy = (
+            gf.degrees(given, source="a", target="b").compute(scheduler="sync")
+            for given in (edges, dd.from_pandas(edges, npartitions=1))
+        )
+    assert repr(held["vertex"].dtype) == repr(lazy["vertex"].dtype)
+    assert held["vertex"].tolist() == lazy["vertex"].tolist() == ["x", "y", "z"]

@@ -97,6 +97,10 @@ def test_a_call_on_a_frame_in_memory_has_few_tasks(name):
     assert len(call(EDGES).optimize().__dask_graph__()) == tasks
 
 
+def test_a_call_on_text_in_memory_has_as_few_tasks():
+    assert len(gf.degrees(EDGES.astype("str")).optimize().__dask_graph__()) == CALLS["degrees"][1]
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_names_each_expression_once_and_pickles_nothing(monkeypatch, name):
     pickled, described = [], []
