@@ -144,6 +144,8 @@ ROWS = {
     "build, directed": Row(BUILD, graph="directed edges"),
     "bfs": Row("bfs", "distance", "edges"),
     "sssp": Row("sssp", "distance", "weighted edges"),
+    # A source reaches only a few vertices of a road network whose edges have directions.
+    "sssp, undirected": Row("sssp", "distance", "weighted"),
     "pagerank": Row("pagerank", "pagerank", "directed edges", "near", **PAGERANK),
     "pagerank, float32": Row("pagerank", "pagerank", "directed edges", "near", **FLOAT32),
     "core_number": Row("core_number", "core"),

@@ -92,6 +92,7 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(
 ):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     monkeypatch.setattr(host_search, "WIDE", 0)  # a team of threads unless a graph is light
+    monkeypatch.setattr(host_search, "SMALL", 1 << 12)
     pairs = SHAPES[shape]()
     # On a path, one source in 50 vertices. Otherwise there would be thousands of supersteps.
     sources = [u for u, _ in pairs[:: 50 if shape == "path" else 9000]]

@@ -275,6 +275,21 @@ def test_all_contenders_run_equally_often_in_a_row(name, tmp_path, monkeypatch):
     assert set(trials) == {harness.TRIALS if name == "bfs" else 1}
 
 
+def test_gap_finds_shortest_paths_with_the_fastest_bucket_width(tmp_path, monkeypatch):
+    widths = []
+
+    def times(self, heading, program, *arguments):
+        if heading == "Trial Time":
+            widths.append(int(arguments[arguments.index("-d") + 1]))
+            return [1.0 + abs(widths[-1] - host.DELTAS[1])]
+        return [1.0]
+
+    monkeypatch.setattr(host.Gap, "_times", times)
+    peer = host.Gap("gap", tmp_path, graphs.Inputs.of(5, 0), argparse.Namespace(gap=str(tmp_path)))
+    assert [peer.run(rows.ROWS["sssp"]).seconds for _ in range(2)] == [1.0, 1.0]
+    assert widths == [*host.DELTAS, host.DELTAS[1], host.DELTAS[1]]
+
+
 def test_a_peer_runs_several_times_in_a_row():
     runs = []
 

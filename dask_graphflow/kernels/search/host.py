@@ -53,9 +53,10 @@ CACHED = 1 << 20  # vertices whose levels and predecessors fit into the caches
 SPAN = 1 << 12  # maximum number of levels before `bfs_levels` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
 # The numbers of a search. TAIL is the end of the queue, whose last vertices, from BEGIN on, are the
-# frontier of COUNT vertices, unless it is the bitmap FRONT. LEFT is the limit of the rule, and WAY the
-# direction of the next level. Several threads change the first three, which have a cache line each.
-TAIL, COUNT, LEAVING, BEGIN, END, DEPTH, DONE, LEFT, WAY, FRONT = 0, 8, 16, *range(24, 31)
+# frontier of COUNT vertices, unless it is the bitmap FRONT. LEFT is the limit of the rule, WAY the
+# direction of the next level, and SOLO the maximum number of edges of a level that one thread does. Several
+# threads change the first three, which have a cache line each.
+TAIL, COUNT, LEAVING, BEGIN, END, DEPTH, DONE, LEFT, WAY, FRONT, SOLO = 0, 8, 16, *range(24, 32)
 STOP, PUSH, PULL = 0, 1, 2
 NEVER_PULL = 0, 0, -1, -1  # the rule of a push, without its limit
 
@@ -190,15 +191,15 @@ def _pull_near(into, reached, queue, tail, depth):
 
 
 @_compiled
-def _near(rows, into, reached, queue, trace, numbers, rule, most):
-    """Do levels in one thread: pushes along up to `most` edges, and pulls if `into` has rows."""
+def _near(rows, into, reached, queue, trace, numbers, rule):
+    """Do levels in one thread: pushes along up to SOLO edges, and pulls if `into` has rows."""
     (offsets, ends, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     begin, tail, depth = numbers[BEGIN], numbers[TAIL], numbers[DEPTH]
     unmarked, spread = tail, level.size > CACHED
     while numbers[COUNT] and numbers[DONE] < trace.shape[1]:
         pulls = numbers[WAY] == PULL
-        if into[0].size == 0 if pulls else numbers[LEAVING] > most:
+        if into[0].size == 0 if pulls else numbers[LEAVING] > numbers[SOLO]:
             break
         _record(numbers, rule, trace)
         stop = tail
@@ -262,7 +263,7 @@ def _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls):
     can_pull, reached_targets = limits
     way, front = numbers[WAY], numbers[FRONT]
     # Levels in turn may be just small and just large, and starting a team takes longer than such a level.
-    small = way == PUSH and numbers[LEAVING] <= SMALL // 4
+    small = way == PUSH and numbers[LEAVING] <= numbers[SOLO] // 4
     stops = small or numbers[COUNT] == 0 or numbers[DONE] == trace.shape[1] or reached_targets
     stops = stops or (way == PULL and not can_pull)
     if front >= 0 and (stops or way == PUSH):
@@ -386,8 +387,9 @@ def bfs_levels(sides, frontier, reached, depth, plan, *, threads=1, shared=None)
     targets = np.empty(0, np.int64) if plan.targets is None else plan.targets
     light = len(rows.ends) <= LIGHT
     into = _without_rows(bare) if incoming is None else _bare(incoming)
-    near_in, most = (into, len(rows.ends)) if light else (_without_rows(bare), SMALL)
-    near = bare, near_in, reached, queue, trace, numbers, rule, most
+    numbers[SOLO] = len(rows.ends) if light else SMALL
+    near_in = into if light else _without_rows(bare)
+    near = bare, near_in, reached, queue, trace, numbers, rule
 
     def goes_on() -> bool:
         if not numbers[COUNT] or numbers[DONE] == trace.shape[1]:
@@ -425,11 +427,11 @@ def _push_small(rows, frontier, reached, depth, edges):
     """Push one level with few edges in one thread; return the new vertices."""
     frontier = in_order(rows, frontier)
     queue, trace, numbers = _begin(frontier, len(frontier) + edges, rows.ends.dtype, depth, 1)
-    numbers[LEAVING] = edges
+    numbers[LEAVING] = numbers[SOLO] = edges
     with reading(rows, frontier, turns([0, len(frontier)])) as read:
         bare = _bare(read)
         into = _without_rows(bare)
-        _near(bare, into, reached, queue, trace, numbers, NEVER_PULL, SMALL)
+        _near(bare, into, reached, queue, trace, numbers, NEVER_PULL)
     return queue[numbers[BEGIN] : numbers[TAIL]]
 
 

@@ -223,12 +223,15 @@ def _start(entries, shift, store, numbers):
 
 @_compiled
 def _split(state, bits, most, distance, predecessor, start, stop):
+    # Numba vectorizes two loops over slices, and not one loop over a range.
     low, never = (np.int64(1) << bits) - 1, np.iinfo(predecessor.dtype).max
-    for v in range(start, stop):
+    state, distance, predecessor = state[start:stop], distance[start:stop], predecessor[start:stop]
+    for v in range(state.size):
+        far = state[v] >> bits
+        distance[v] = np.float64(far) if far <= most else np.inf
+    for v in range(state.size):
         far, before = state[v] >> bits, state[v] & low
-        reached = far <= most
-        distance[v] = np.float64(far) if reached else np.inf
-        predecessor[v] = before if reached and before != low else never
+        predecessor[v] = before if (far <= most) & (before != low) else never
 
 
 @_compiled
