@@ -31,8 +31,6 @@ from typing import Any
 import numba
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
@@ -40,70 +38,12 @@ from numba.extending import intrinsic
 
 from dask_graphflow.exceptions import UsageError
 
+from .compiler import InnerKernelCompiler, KernelCompiler
 from .precompiled import source_files
 
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
 _DEFINING = threading.Lock()
-
-
-class _Code(JITCodeLibrary):  # type: ignore[misc]
-    """Code that does not count references, which LLVM optimizes once.
-
-    Numba would optimize each function, then the module, remove what counts references, and start again.
-    """
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
-
-
-class _InnerCode(_Code):
-    """Code that is only linked into other code. LLVM optimizes it and emits instructions there."""
-
-    @property
-    def codegen(self) -> Any:
-        return _WithoutEnvironments(self._codegen)
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _WithoutEnvironments:
-    """Numba's code generator, for code that is not in memory and has no place for Python's objects."""
-
-    def __init__(self, codegen: Any) -> None:
-        self._codegen = codegen
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._codegen, name)
-
-
-class _Compiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler with another kind of code."""
-
-    code: type[JITCodeLibrary] = _Code
-
-    def compile_extra(self, function: Callable[..., Any]) -> Any:
-        """Compile a function."""
-        library = self.code(self.state.targetctx.codegen(), function.__qualname__)
-        library.enable_object_caching()
-        self.state.library = library
-        return super().compile_extra(function)
-
-
-class _InnerCompiler(_Compiler):
-    code = _InnerCode
 
 
 def dispatcher(function: Callable[..., Any], program: str | None, options: dict[str, Any]) -> Any:
@@ -122,7 +62,7 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
     options["_nrt"] = allocates = options.pop("allocates", False)
     if not allocates:
         inner = options.get("no_cpython_wrapper", False)
-        options["pipeline_class"] = _InnerCompiler if inner else _Compiler
+        options["pipeline_class"] = InnerKernelCompiler if inner else KernelCompiler
     if program is None:
         return _defined(function, options)
     try:

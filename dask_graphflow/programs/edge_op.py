@@ -527,9 +527,12 @@ class BoundOp:
         return cuda.compiled(self.typed)
 
     @property
+    @cache  # noqa: B019
     def host(self) -> HostFunctions:
-        """The functions ``signal``, ``cond`` and ``combine``, to be called from code compiled by Numba."""
-        return self.host_program.functions
+        """The functions ``signal``, ``cond`` and ``combine``, for Python and for code compiled by Numba."""
+        from . import host
+
+        return host.functions(self.typed)
 
     @property
     def cuda(self) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels.compiling import uncached
 from dask_graphflow.kernels.program import HostFunctions, HostProgram
 
 from . import host_operations
@@ -19,7 +22,7 @@ _TYPES = {name: getattr(np, name) for name in (*NUMBER_TYPES, "uintp", "inf")}
 def compiled(program: TypedProgram) -> HostProgram:
     """Return an edge program for the advance on the host."""
     return HostProgram(
-        functions(program),
+        _made(program, host_operations.compiled),
         # The meaning of functions by hand is in no text.
         "" if isinstance(program.code, Code) else python(program),
         list(program.columns).index(program.target),
@@ -29,12 +32,17 @@ def compiled(program: TypedProgram) -> HostProgram:
 
 
 def functions(program: TypedProgram) -> HostFunctions:
+    """Return the functions of an edge program, which Python too can call."""
+    return _made(program, partial(uncached, error_model="numpy"))
+
+
+def _made(program: TypedProgram, compile_: Callable[..., Any]) -> HostFunctions:
     """Return the functions of an edge program, compiled when they are first called."""
     names, code = _TYPES | vars(host_operations), program.code
     if isinstance(code, Code):
         names |= {"given_signal": _as_compiled(code.signal), "given_cond": _as_compiled(code.cond)}
     exec(compile(python(program), f"<EdgeOp {program.name!r}>", "exec"), names)
-    return HostFunctions(*(host_operations.compiled(names[name]) for name in HostFunctions._fields))
+    return HostFunctions(*(compile_(names[name]) for name in HostFunctions._fields))
 
 
 def python(program: TypedProgram) -> str:

@@ -1,7 +1,7 @@
 """What the text of an edge program on the host may call; ``cuda/edge_op.cuh`` has the twins.
 
-The functions are compiled separately and not with ``inline="always"``. With it, a division by zero would
-follow the error model of the caller. LLVM inlines the functions anyway.
+Only compiled functions call them. The functions are compiled separately and not with ``inline="always"``.
+With it, a division by zero would follow the error model of the caller. LLVM inlines the functions anyway.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from dask_graphflow.kernels.compiling import intrinsic, uncached
+from dask_graphflow.kernels.compiling import inner, intrinsic
 from dask_graphflow.kernels.host_atomics import count_ones as count_ones
 
-compiled = partial(uncached, error_model="numpy")
+compiled = partial(inner, error_model="numpy")
 
 
 @intrinsic

@@ -275,19 +275,21 @@ def test_members_find_the_same_communities(built, monkeypatch, method, edges, we
 def test_threads_find_the_same_communities(monkeypatch, method):
     graph, parts = gf.Graph(frame(rmat(12)), **ENDS, directed=False, shards=1).persist(), []
     (shard,) = dask.compute(*graph._shards.built)
-    best = host_groups._best_of_part
+    sweep = host_groups._sweep
 
     def counted(*arguments):
-        parts.append(arguments[-1])
-        best(*arguments)
+        *_, what, _, _, part = arguments
+        parts.append((what, part))
+        sweep(*arguments)
 
     # Below this number of edges, one thread does all the work.
     monkeypatch.setattr(host_groups, "SMALL", 0)
-    monkeypatch.setattr(host_groups, "_best_of_part", counted)
+    monkeypatch.setattr(host_groups, "_sweep", counted)
     views = (GraphView(shard, Exchange(in_process(1)[0]), threads) for threads in (1, 3))
     alone, together = (ALGORITHMS[method].run(view).columns["community"] for view in views)
     assert alone.tolist() == together.tolist()
-    assert set(parts) == {0, 1, 2}
+    for what in (host_groups.BEST, host_groups.WAKE):
+        assert {(what, part) for part in range(3)} <= set(parts)
 
 
 @METHODS

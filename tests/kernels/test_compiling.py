@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
+import llvmlite.binding
 import numba
 import numpy as np
 import pytest
@@ -337,6 +338,19 @@ def test_an_inner_function_is_compiled_once_and_only_with_its_caller():
     library = plus.overloads[plus.signatures[0]].library
     with pytest.raises(RuntimeError, match="no compiled object"):
         library._get_compiled_object()
+
+
+def test_llvm_optimizes_a_kernel_but_not_its_wrapper_for_python():
+    add_several(np.arange(3), 7)
+    module = llvmlite.binding.parse_assembly(next(iter(add_several.inspect_llvm().values())))
+    left = {
+        function.name.startswith("_ZN7cpython"): any(
+            b"optnone" in one for one in function.attributes
+        )
+        for function in module.functions
+        if not function.is_declaration
+    }
+    assert left == {True: True, False: False}
 
 
 def test_a_kernel_counts_references_only_if_it_allocates():

@@ -9,14 +9,13 @@ never loses a connection.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.kernels import aligned, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.compiling import uncached as _uncached
+from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.host_atomics import swap
 from dask_graphflow.kernels.host_threads import share
 
@@ -42,7 +41,7 @@ def wait():
     return None
 
 
-@partial(_uncached, inline="always")
+@inner
 def find(parent, vertex):
     """Return the root of `vertex`, and halve the path to it: vertices skip their parent (ECL-CC)."""
     above = parent[vertex]
@@ -57,7 +56,7 @@ def find(parent, vertex):
     return above
 
 
-@partial(_uncached, inline="always")
+@inner
 def unite(parent, u, v):
     """Hook the higher root onto the lower one; after a lost race, continue from the present roots."""
     a, b = u, v

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 from typing import Any
 
@@ -14,12 +13,19 @@ from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside, file_of
 from dask_graphflow.kernels.host_atomics import weight_at
-from dask_graphflow.kernels.host_threads import TURN, even_turns, in_parts, run, share, take, turns
+from dask_graphflow.kernels.host_threads import TURN, even_turns, in_parts, share, take, turns
 from dask_graphflow.kernels.read_ahead import in_order, portions, reading
 
 CHUNK = 64  # vertices that a thread takes at a time
 CLASSES = 8  # number of classes of vertices; the vertices of one class move at a time
 SMALL = 1 << 15  # edges, below which one thread is faster than several
+# The numbers of a sweep: where each class begins, where the vertices of the current class that can move
+# end, and how many vertices moved so far.
+END, MOVERS, NUMBERS = CLASSES + 1, CLASSES + 2, CLASSES + 3
+# What a call of `_sweep` does: a whole sweep; what has to be done in one thread between two classes, before
+# the first and after the last one; find the best labels of the vertices in `ranges`; wake the neighbors of
+# the vertices in `ranges`, which moved.
+WHOLE, BETWEEN, BEST, WAKE = range(4)
 
 
 @partial(_compiled, forceinline=True)
@@ -109,7 +115,7 @@ def best_groups(
     return best_labels
 
 
-@_compiled
+@inner
 def _draw(awake, ranks, seed, order, cuts, drawn):
     """Sort the awake vertices by class, and set the bounds of the classes.
 
@@ -196,7 +202,7 @@ def _best_of_part(rows, labels, masses, limits, skew, vertices, best, table, ran
         start, stop = take(ranges, part, CHUNK)
 
 
-@_compiled
+@inner
 def _close(labels, masses, closed, order, low, high):
     """Close the labels of vertices that are alone, move these to the front, and return their end."""
     (mass, load, _), count = masses, low
@@ -209,7 +215,7 @@ def _close(labels, masses, closed, order, low, high):
     return count
 
 
-@_compiled
+@inner
 def _apply(labels, masses, skew, closed, order, best, low, high, movers):
     """Move vertices to their best labels, and list those that moved after the first `movers` of `order`."""
     mass, load, _ = masses
@@ -241,32 +247,51 @@ def _wake_between(rows, labels, order, start, stop, awake):
                 awake[u] = 1
 
 
-@_compiled
-def _wake(rows, labels, moved, awake, ranges, part):
-    start, stop = take(ranges, part, CHUNK)
-    while start < stop:
-        _wake_between(rows, labels, moved, start, stop, awake)
-        start, stop = take(ranges, part, CHUNK)
-
-
-@_compiled
-def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
-    """A whole sweep in one thread."""
-    order, best, cuts, drawn = room
+@inner
+def _between_classes(labels, masses, limits, skew, draw, awake, room, c):
+    """End the class before class `c`, whose vertices know their best labels, and begin class `c`."""
+    order, best, numbers, drawn = room
     within, closed = limits
-    _draw(awake, draw[0], draw[1], order, cuts, drawn)
-    movers = 0
-    for c in range(CLASSES):
-        low, high = cuts[c], cuts[c + 1]
+    if c == 0:
+        _draw(awake, draw[0], draw[1], order, numbers, drawn)
+        numbers[MOVERS] = 0
+    else:
+        low, high = numbers[c - 1], numbers[END]
+        movers = _apply(labels, masses, skew, closed, order, best, low, high, numbers[MOVERS])
+        numbers[MOVERS] = movers
+    if c < CLASSES:
+        numbers[END] = numbers[c + 1]
         if within.size:
-            high = _close(labels, masses, closed, order, low, high)
-        _best(rows, labels, masses, limits, skew, order, best, low, high, table)
-        movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
-    if not within.size:
-        for v in range(awake.size):
-            awake[v] = 0
-        _wake_between(rows[:2], labels, order, 0, movers, awake)
-    return movers
+            numbers[END] = _close(labels, masses, closed, order, numbers[c], numbers[c + 1])
+
+
+@_compiled
+def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table, what, c, ranges, part):
+    """Do a part of a sweep, or all of it in one thread; several kernels take longer to compile."""
+    order, best, numbers, _ = room
+    last = CLASSES + 1 if what == WHOLE else c + 1 if what != WAKE else c
+    for now in range(c, last):
+        if what != BEST:
+            _between_classes(labels, masses, limits, skew, draw, awake, room, now)
+        if what == BETWEEN or now == CLASSES:
+            continue
+        size = CHUNK
+        if what == WHOLE:
+            ranges[0], ranges[1], size = numbers[now], numbers[END], awake.size
+        start, stop = take(ranges, part, size)
+        while start < stop:
+            _best(rows, labels, masses, limits, skew, order, best, start, stop, table)
+            start, stop = take(ranges, part, size)
+    if what == WAKE or (what == WHOLE and not limits[0].size):
+        size = CHUNK
+        if what == WHOLE:
+            ranges[0], ranges[1], size = 0, numbers[MOVERS], awake.size
+            for v in range(awake.size):
+                awake[v] = 0
+        start, stop = take(ranges, part, size)
+        while start < stop:
+            _wake_between(rows[:2], labels, order, start, stop, awake)
+            start, stop = take(ranges, part, size)
 
 
 def sweep(
@@ -274,30 +299,35 @@ def sweep(
 ):
     count = len(labels)
     order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
-    cuts, drawn = np.empty(CLASSES + 1, np.int64), _kept(room, "drawn", count, "uint8")
+    numbers, drawn = np.empty(NUMBERS, np.int64), _kept(room, "drawn", count, "uint8")
     closed = np.empty(0, "bool") if within is None else _kept(room, "closed", count, "bool")
     limits = None if within is None else (within, closed)
-    ranks, seed = draw[0], np.uint64(draw[1] % 2**64)
+    draw = draw[0], np.uint64(draw[1] % 2**64)
+    about = labels, masses, _arrays(limits, labels), skew, draw, awake
+
+    def call(read: Rows, order: Any, best: Any, what: int, c: int, ranges: Any, part: int) -> None:
+        table, space = _dense(room, part, count, labels.dtype), (order, best, numbers, drawn)
+        _sweep(_with_weights(read), *about, space, table, what, c, ranges, part)
+
+    def in_threads(vertices: np.ndarray, best: np.ndarray, what: int, c: int) -> None:
+        parts = max(1, min(threads, len(vertices) // CHUNK))
+        for read, ranges in portions(rows, vertices, even_turns(len(vertices), parts)):
+            share(partial(call, read, vertices, best, what, c, ranges), parts, parts)
+
+    alone = turns([0, 0]), 0
     if (threads == 1 or len(rows.ends) < SMALL) and file_of(rows.ends) is None:
-        table = _dense(room, 0, count, labels.dtype)
-        space = order, best, cuts, drawn
-        about = labels, masses, _arrays(limits, labels), skew
-        return int(_sweep(_with_weights(rows), *about, (ranks, seed), awake, space, table))
-    _draw(awake, ranks, seed, order, cuts, drawn)
-    movers = 0
-    for low, high in itertools.pairwise(cuts.tolist()):
-        if limits is not None:
-            high = _close(labels, masses, closed, order, low, high)
-        vertices, chosen = order[low:high], best[low:high]
-        _in_parts(rows, labels, masses, limits, skew, vertices, chosen, room, threads)
-        movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
+        call(rows, order, best, WHOLE, 0, *alone)
+        return int(numbers[MOVERS])
+    for c in range(CLASSES):
+        call(rows, order, best, BETWEEN, c, *alone)
+        own = slice(numbers[c], numbers[END])
+        in_threads(order[own], best[own], BEST, c)
+    call(rows, order, best, BETWEEN, CLASSES, *alone)
+    movers = int(numbers[MOVERS])
     if limits is None:
         awake[:] = 0
-        moved = in_order(rows, order[:movers])
-        ranges = even_turns(movers, threads)
-        for read, part in portions(rows, moved, ranges):
-            run(_wake, part, read[:2], labels, moved, awake)
-    return int(movers)
+        in_threads(in_order(rows, order[:movers]), best, WAKE, 0)
+    return movers
 
 
 def _in_parts(
@@ -379,16 +409,6 @@ def _members(number, starts, members):
 
 
 @_compiled
-def _edges_before(offsets, starts, members, edges):
-    """Set how many edges the groups before each group have."""
-    edges[0] = 0
-    for a in range(starts.size - 1):
-        edges[a + 1] = edges[a]
-        for i in range(starts[a], starts[a + 1]):
-            edges[a + 1] += offsets[members[i] + 1] - offsets[members[i]]
-
-
-@_compiled
 def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):
     """Write the rows of some groups; return where they end."""
     starts, members, low, high = groups_of
@@ -419,10 +439,12 @@ def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):
 def sums_between(rows, number, count, *, threads=1):
     offsets = rows.offsets
     number_of_own = number[: len(offsets) - 1]
-    starts, edges = np.zeros(count + 1, np.int64), np.empty(count + 1, np.int64)
+    starts = np.zeros(count + 1, np.int64)
     members = np.empty(int(np.count_nonzero(number_of_own >= 0)), number.dtype)
     _members(number_of_own, starts, members)
-    _edges_before(offsets, starts, members, edges)
+    before = np.zeros(len(members) + 1, np.int64)  # edges of the members before each one
+    np.cumsum(np.diff(offsets)[members], out=before[1:])
+    edges = before[starts]
     parts = 1 if len(rows.ends) < SMALL else threads
     cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
     bounds = edges[cuts].tolist()
