@@ -297,8 +297,14 @@ def trusses(asker: Asker, network: Network, at: list[int]) -> None:
 
 
 def qualities(asker: Asker, network: Network, at: list[int]) -> None:
-    """The modularity of Leiden's communities is the sum of that of the metrics."""
+    """The modularity of communities is the sum of that of the metrics, and no less than at the start."""
+    start = {v: v % 3 for v in network.vertices}
+    least = math.fsum(part[-1] for part in modularity(network, start).values())
     for name in ("leiden", "louvain"):
+        after = asker.ask(name, network, previous=[*start.items(), (300, 1)])
+        moved = dict(after[["vertex", "community"]].to_numpy().tolist())
+        reached = math.fsum(part[-1] for part in modularity(network, moved).values())
+        expect(reached >= least - 1e-9, f"{name}: modularity {least} at the start, then {reached}")
         several = asker.ask(name, network, resolution=[1.0, 0.5])
         label = dict(asker.ask(name, network)[["vertex", "community"]].to_numpy().tolist())
         expect(list(label.values()) == several["community_1"].tolist(), f"{name}: two resolutions")

@@ -190,7 +190,7 @@ class Form:
                 return {IDS[self.ids](vertex): weight for vertex, weight in value.items()}
             weights = pd.Series(list(value.values()), dtype="float64")
             return pd.DataFrame({**self.columns("v", list(value)), "weight": weights})
-        if name == "communities":
+        if name in ("communities", "previous"):
             labels = pd.Series([label for _, label in value], dtype="int64")
             return pd.DataFrame({**self.columns("v", [v for v, _ in value]), "community": labels})
         return value
