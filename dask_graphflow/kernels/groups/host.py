@@ -442,9 +442,9 @@ def sums_between(rows, number, count, *, threads=1):
     starts = np.zeros(count + 1, np.int64)
     members = np.empty(int(np.count_nonzero(number_of_own >= 0)), number.dtype)
     _members(number_of_own, starts, members)
-    before = np.zeros(len(members) + 1, np.int64)  # edges of the members before each one
-    np.cumsum(np.diff(offsets)[members], out=before[1:])
-    edges = before[starts]
+    edges = np.zeros(len(members) + 1, np.int64)  # before each member
+    np.take(np.diff(offsets), members, out=edges[1:], mode="clip")  # otherwise it makes a copy
+    edges = np.cumsum(edges, out=edges)[starts]  # before each group
     parts = 1 if len(rows.ends) < SMALL else threads
     cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
     bounds = edges[cuts].tolist()
