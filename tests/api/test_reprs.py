@@ -15,7 +15,7 @@ from dask_graphflow.costs.estimate_of_call import Calibration
 from dask_graphflow.showing.tables import as_html
 
 KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
-RATES = Rates((100, 2000), **dict.fromkeys(KERNELS, (4e6, 1.5e6)))
+RATES = Rates((100, 2000), **dict.fromkeys(KERNELS, (4e6, 1.6e6)))
 LINKS = Links(c=1e9, moves=math.inf, latency=3e-5, call=0.01, level=0.001, gang=0.05)
 EVIL = "<script>alert('&')</script>"
 
@@ -130,7 +130,7 @@ def test_a_calibration_has_a_row_for_each_kind():
     kinds = ClusterSpec(2, 4, rates=RATES), ClusterSpec(1, device=True, rates=RATES)
     made = Calibration(kinds, LINKS)
     rows = [["2 x 4 threads", "V = 2,000"], ["1 x GPU", "V = 2,000"]]
-    rates = ["2"] * 4  # of 1.5 million, in whole ones
+    rates = ["2"] * 4  # of 1.6 million, in whole ones
     table = Table(made._repr_html_())
     note = "between two: messages 1 GB/s, forests not sent, a round 30 us"
     assert [row[:2] for row in table.rows[1:]] == rows
