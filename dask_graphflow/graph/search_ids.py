@@ -25,14 +25,19 @@ SHARE = 16  # more ids are searched for if there are at least this many times as
 def search_ids(among: Any, ids: Any) -> np.ndarray | None:
     """Return the row of each id in a frame of sorted ids, as int64; -1 for ids that are not there.
 
-    None if a join is needed: for many ids, on a device, or for types without arrays of integers or bytes
-    in their order, such as decimals.
+    None if a join is needed: for many ids, on a device, for ids of another type, or for types without
+    arrays of integers or bytes in their order, such as decimals.
     """
     if len(ids) > max(FEW, len(among) // SHARE) or not is_pandas(type(among)):
         return None
     columns = [arrays_of(among[name]) for name in among.columns]
     values = [arrays_of(ids[name]) for name in ids.columns]
-    if not all(columns + values):
+    # All types of text have the same bytes, but integers can count milliseconds or microseconds.
+    alike = (
+        len(own) == len(given) and (len(own) > 1 or kind == other)
+        for own, given, kind, other in zip(columns, values, among.dtypes, ids.dtypes, strict=True)
+    )
+    if not (all(columns) and all(alike)):
         return None
     first, stop = np.zeros(len(ids), np.int64), np.full(len(ids), len(among), np.int64)
     for own, given in zip(columns, values, strict=True):
