@@ -50,6 +50,7 @@ def best_communities(
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
     graphs, total = first_levels(g, resolutions, potts=potts)
+    start = None if previous is None else _start(graphs[0], previous)
     for graph in graphs:
         if not total:  # each vertex is a community
             columns_of_all += [g.numbers] * levels
@@ -60,7 +61,7 @@ def best_communities(
             labels = _improve_labels(graph, improve, total, tol, seeds, start)
             return split(graph, labels) if connected else name_groups(graph.g, graph.g, labels)
 
-        start, finer = None if previous is None else _start(graph, previous), []
+        finer: list[Any] = []
         if start is None or most is None:
             labels = communities_of(graph, start)
         else:  # better ones would have to be split anew, so hardly any would keep its members
