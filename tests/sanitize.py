@@ -9,7 +9,9 @@ and names the kernels that it launches on a device.
 from __future__ import annotations
 
 import sys
+import traceback
 from itertools import product
+from pathlib import Path
 
 # Each of these modules adds its cases.
 import sanitize_advance  # noqa: F401
@@ -57,8 +59,11 @@ def unlaunched(case):
     return set(CASES[case]) - launched
 
 
-def main(part=0, parts=1):
-    """Run all cases on the device, or every n-th case from a given one on; return the exit code."""
+def main(part="0", parts="1", wrong=None, *names):
+    """Run cases on the device, and list those that failed in the file `wrong`; return the exit code.
+
+    Of all cases, or those with some names, every n-th one is run, from a given one on.
+    """
     import cupy
 
     # Each array gets its own memory. Otherwise, reads past its end or before it is written are not noticed.
@@ -67,21 +72,29 @@ def main(part=0, parts=1):
     cupy.RawModule = lambda *arguments, **options: Recorded(module(*arguments, **options))
     from dask_graphflow.kernels.common import device
 
-    every, failed = set(), False
-    cases = list(CASES)[part::parts]
+    every, failed = set(), []
+    chosen = [case for case in CASES if not names or case.__name__ in names]
+    cases = chosen[int(part) :: int(parts)]
     for case in cases:
         LAUNCHED.clear()
-        for parents, ids in product(("int32", "int64"), repeat=2):
-            case(device, parents, ids)
-        cupy.cuda.runtime.deviceSynchronize()
+        try:
+            for parents, ids in product(("int32", "int64"), repeat=2):
+                case(device, parents, ids)
+            cupy.cuda.runtime.deviceSynchronize()
+        except Exception:
+            traceback.print_exc()
+            failed.append(case.__name__)
+            continue
         every |= LAUNCHED
         print(f"{case.__name__}: {', '.join(sorted(LAUNCHED))}", flush=True)
         if missing := unlaunched(case):  # that every kernel has a case is a test
             print(f"  never launched here: {', '.join(sorted(missing))}")
-            failed = True
+            failed.append(case.__name__)
+    if wrong is not None:
+        Path(wrong).write_text("\n".join(failed))
     print(f"{len(cases)} cases, {len(every)} kernels")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(main(*sys.argv[1:]))

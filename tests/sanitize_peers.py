@@ -53,7 +53,7 @@ def shared(kernels, *columns):
     ]
 
 
-@launches("bfs_push_to_all", "meet", "spread")
+@launches("bfs_push_to_all", "meet")
 def searched_by_two(kernels, parents, ids):
     """A level that both members push to the vertices of both."""
     search, xp = load_kernels(kernels, "search"), kernels.namespace
@@ -97,6 +97,23 @@ def searched_by_two(kernels, parents, ids):
     np.testing.assert_array_equal(np.concatenate([found[0][:low], found[1]]), wanted)
     reached = np.flatnonzero(wanted != never)
     assert totals[1] == (len(reached), int(np.diff(offsets)[reached].sum()))
+
+
+@launches("spread")
+def spread_by_two(kernels, parents, ids):
+    """Each member writes the bitmap of its vertices to both members."""
+    if kernels.__name__.endswith(".host"):  # members on the host send messages
+        return
+    from dask_graphflow.kernels import device_peers
+
+    xp, words = kernels.namespace, 40
+    memories, _ = in_turn(kernels, [0, 64 * words, 2 * 64 * words - 5])
+    every = xp.zeros((2, 2 * words), "uint64")
+    columns = shared(kernels, every)
+    for rank in range(2):
+        own = xp.arange(words, dtype="uint64") + words * rank
+        device_peers.spread(memories[rank].gang, own, columns[rank][0])
+    np.testing.assert_array_equal(kernels.to_host(every), [np.arange(2 * words)] * 2)
 
 
 @launches("publish", "meet")

@@ -205,7 +205,7 @@ def relaxed(kernels, parents, ids):
     assert 0 <= buckets.lowest_of(found) <= there.min()
 
 
-@launches("light_first", "relax_on", "offer_distances", "measure_piles", "least_distance")
+@launches("light_first", "relax_on", "offer_distances", "measure_piles")
 def settled_again(kernels, parents, ids):
     """Shortest paths along heavy edges, with more settled vertices between two offers than vertices."""
     sssp, xp = load_kernels(kernels, "buckets"), kernels.namespace

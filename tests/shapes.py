@@ -100,7 +100,7 @@ ALSO_ASKED = {
     "potts": lambda g, start: g.leiden(objective="cpm", resolution=0.2),
     "louvain from labels": lambda g, start: g.louvain(previous=g.label_propagation(max_iter=2)),
     "leiden from communities": lambda g, start: g.leiden(
-        max_community_size=9, previous=g.leiden(max_community_size=9, resolution=2)
+        max_community_size=60, previous=g.leiden(max_community_size=60, resolution=2)
     ),
 }
 KINDS = {

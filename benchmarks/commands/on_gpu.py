@@ -4,6 +4,9 @@ The steps run one after another, each in its own process with a time limit, and 
 after each step. So the steps can be divided among several calls and machines; ``python3 -m
 benchmarks.lib.receipt`` merges the receipts. The exit code is 0 if every step passed, except those that
 --skip or --only left out. A step that cannot run here counts as not passed.
+
+With --again, only what failed before is run, as long as the receipt in --out is of the same sources: a
+failed test may be mended without a change to what runs on a GPU.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -37,7 +40,7 @@ from benchmarks.lib.rows import FRAME_COMPONENTS
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write its results so far
-STUCK = 150  # seconds after which a test that has not ended shows what its threads do
+STUCK = 240  # seconds after which a test that has not ended shows what its threads do
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Result:
     counts: dict[str, int] = field(default_factory=dict)
     why: str = ""
     seconds: float = 0.0
+    failed: list[str] = field(default_factory=list)  # tests, or cases of a sanitizer
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {what}" for what, count in self.counts.items())
@@ -91,6 +95,7 @@ class Result:
         """Return the entry of the receipt, without empty fields."""
         seconds = None if self.status == NOT_RUN else round(self.seconds)
         entry = {"status": self.status, "counts": self.counts, "why": self.why, "seconds": seconds}
+        entry["failed"] = self.failed
         return {name: value for name, value in entry.items() if value or value == 0}
 
 
@@ -111,29 +116,44 @@ class Steps:
     jobs : int
         Number of processes that share a step's tests, or a sanitizer's cases. Each process uses one GPU;
         GPUs are assigned in turn.
+    before : mapping, optional
+        Entries of an earlier receipt, by step: of these steps, only what failed is run, if they say what.
     """
 
-    def __init__(self, out: Path, *, peers: bool, limit: float, gpus: int, jobs: int = 1) -> None:
+    def __init__(
+        self,
+        out: Path,
+        *,
+        peers: bool,
+        limit: float,
+        gpus: int,
+        jobs: int = 1,
+        before: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.out, self.peers, self.limit = out, peers, limit
-        self.gpus, self.jobs = gpus, jobs
+        self.gpus, self.jobs, self.before = gpus, jobs, before or {}
 
     def run(self, name: str) -> Result:
         """Run a step."""
         start = time.monotonic()
         if name in GROUPS["two-gpus"] and self.gpus < 2:
             return Result(NOT_RUN, why=f"takes two GPUs, and here is {self.gpus}")
+        before = self.before.get(name, {})
+        names = before.get("failed", [])
         with tempfile.TemporaryDirectory() as folder:
             scratch = Path(folder)
             if name in SANITIZERS:
-                result = self.sanitizer(name, scratch)
+                result = self.sanitizer(name, scratch, names)
             elif name in BENCHMARKS:
                 result = self.benchmark(BENCHMARKS[name])
+            elif names:
+                result = self.again(name, names, scratch)
             elif name == "tests-two-gpus":
                 result = self.two_gpus(scratch)
             else:
                 result = self.tests(scratch)
         result.seconds = time.monotonic() - start
-        return result
+        return completed(before, result) if names else result
 
     def tests(self, scratch: Path) -> Result:
         """Run all tests with cuDF and CuPy, except those that need two GPUs."""
@@ -173,8 +193,15 @@ class Steps:
             result.status, result.why = FAILED, "some were skipped: pytest's summary says why"
         return result
 
-    def sanitizer(self, tool: str, scratch: Path) -> Result:
-        """Run a small case of every kernel under one of compute-sanitizer's tools."""
+    def again(self, name: str, names: Sequence[str], scratch: Path) -> Result:
+        """Run some tests of a step, even cases that a whole run leaves out beside others."""
+        options = ["--combinations", "all"]
+        if name == "tests" and self.jobs > 1:
+            options += ["-n", str(min(self.jobs, len(names)))]
+        return self.pytest("", names, scratch, options)
+
+    def sanitizer(self, tool: str, scratch: Path, names: Sequence[str] = ()) -> Result:
+        """Run a small case of every kernel, or some cases, under one of compute-sanitizer's tools."""
         program = find_sanitizer()
         if program is None:
             return Result(NOT_RUN, why="compute-sanitizer is not there; it comes with CUDA")
@@ -185,17 +212,20 @@ class Steps:
             # CuPy's kernels are not part of this library, and checking its sort takes many minutes.
             command += ["--kernel-name-exclude", "kns=cub,kns=cupy_"]
 
+        jobs = min(self.jobs, len(names) or self.jobs)
+
         def part(number: int) -> Result:
-            log = scratch / f"log-{number}"
-            program = [sys.executable, "tests/sanitize.py", str(number), str(self.jobs)]
+            log, wrong = scratch / f"log-{number}", scratch / f"wrong-{number}"
+            program = [sys.executable, "tests/sanitize.py", str(number), str(jobs), str(wrong)]
+            program += names
             device = {"CUDA_VISIBLE_DEVICES": visible_devices(self.gpus)[number % self.gpus]}
             code = call([*command, "--log-file", str(log), *program], self.limit, device)
             text = log.read_text("utf-8", "replace") if log.exists() else ""
             print(text[-20_000:])
-            return judge_sanitizer(code, text)
+            return judge_sanitizer(code, text, wrong)
 
-        with ThreadPoolExecutor(self.jobs) as pool:
-            parts = list(pool.map(part, range(self.jobs)))
+        with ThreadPoolExecutor(jobs) as pool:
+            parts = list(pool.map(part, range(jobs)))
         return worst(parts)
 
     def benchmark(self, bench: Bench) -> Result:
@@ -215,13 +245,27 @@ def marked(mark: str) -> tuple[str, ...]:
     )
 
 
+def completed(before: Mapping[str, Any], result: Result) -> Result:
+    """Return the result of a step of which what had failed before was run again."""
+    counts, again = before["counts"], len(before["failed"])
+    added = {
+        name: counts[name] + result.counts[name] for name in ("passed", "skipped") & counts.keys()
+    }
+    why = f"{again} that failed before were run again"
+    why = "; ".join(filter(None, (result.why, why)))
+    return replace(result, counts=result.counts | added, why=why)
+
+
 def together(parts: Sequence[Result]) -> Result:
     """Return the combined result of several runs of pytest, which passed if each of them did."""
     counts = Counter[str]()
     for part in parts:
         counts.update(part.counts)  # adds them up
     failed = [part.why for part in parts if part.status != PASSED]
-    return Result(FAILED if failed else PASSED, dict(counts), ", ".join(failed))
+    known = all(part.failed for part in parts if part.status != PASSED)
+    names = [name for part in parts for name in part.failed if known]
+    status = FAILED if failed else PASSED
+    return Result(status, dict(counts), ", ".join(failed), failed=names)
 
 
 def worst(parts: Sequence[Result]) -> Result:
@@ -229,7 +273,9 @@ def worst(parts: Sequence[Result]) -> Result:
     failed = [part for part in parts if part.status != PASSED]
     errors = sum(part.counts.get("errors", 0) for part in parts)
     counts = {"kernels": kernels(), "errors": errors}
-    return Result(FAILED, counts, failed[0].why) if failed else Result(PASSED, counts)
+    known = all(part.failed for part in failed)
+    names = [name for part in failed for name in part.failed if known]
+    return Result(FAILED, counts, failed[0].why, failed=names) if failed else Result(PASSED, counts)
 
 
 def visible_devices(gpus: int) -> list[str]:
@@ -285,15 +331,24 @@ def judge_tests(code: int | None, report: Path) -> Result:
     counts = {"passed": passed, "failed": len(bad), "skipped": skipped}
     if code == 0 and not bad and counts["passed"]:
         return Result(PASSED, counts)
-    names = [f"{case.get('classname')}::{case.get('name')}" for case in bad]
+    # The tests are functions of modules.
+    names = [
+        f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}" for case in bad
+    ]
     why = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return Result(
-        FAILED, counts, why if code == 1 and why else f"pytest {ended(code)}; {why}".strip("; ")
+        FAILED,
+        counts,
+        why if code == 1 and why else f"pytest {ended(code)}; {why}".strip("; "),
+        failed=names if code == 1 else [],  # otherwise, some may not have been run
     )
 
 
-def judge_sanitizer(code: int | None, log: str) -> Result:
-    """Return the result in a log. A log without a summary is a failure, whatever the exit code."""
+def judge_sanitizer(code: int | None, log: str, wrong: Path) -> Result:
+    """Return the result in a log. A log without a summary is a failure, whatever the exit code.
+
+    The program lists the cases that failed in the file `wrong`.
+    """
     summaries = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
     if not summaries:
         return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
@@ -301,7 +356,10 @@ def judge_sanitizer(code: int | None, log: str) -> Result:
     counts = {"errors": errors}
     if code == 0 and not errors:
         return Result(PASSED, counts)
-    return Result(FAILED, counts, "" if errors else f"tests/sanitize.py {ended(code)}")
+    # Which cases the sanitizer's errors are of is not known.
+    names = wrong.read_text().split() if code == 1 and not errors and wrong.exists() else []
+    why = "" if errors else f"tests/sanitize.py {ended(code)}"
+    return Result(FAILED, counts, why, failed=names)
 
 
 def kernels() -> int:
@@ -366,6 +424,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("--peers", action="store_true", help="measure cuGraph beside us")
     parser.add_argument(
+        "--again", action="store_true",
+        help="of steps that failed in the receipt in --out, run only the tests or cases that failed",
+    )  # fmt: skip
+    parser.add_argument(
         "--limit", type=float, default=540, help="seconds for each step (default 540)"
     )
     parser.add_argument(
@@ -389,7 +451,11 @@ def run(options: argparse.Namespace) -> int:
     print(json.dumps(about))
     wanted = chosen(options.skip, options.only)
     how = {"peers": options.peers, "limit": options.limit, "jobs": options.jobs}
-    steps = Steps(out, gpus=about["gpus"], **how)
+    before = {}
+    if options.again and earlier is not None and not receipt.changed(earlier, now):
+        steps_before = receipt.latest(earlier).items()
+        before = {name: step for name, (step, _) in steps_before if step["status"] == FAILED}
+    steps = Steps(out, gpus=about["gpus"], before=before, **how)
     results = {
         name: Result(NOT_RUN, why="not reached" if name in wanted else "left out by an option")
         for name in receipt.REQUIRED

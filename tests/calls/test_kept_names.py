@@ -9,7 +9,7 @@ import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from conftest import ENDS, Reader, as_dict, frame, oracle, partitioned
+from conftest import ENDS, Reader, as_dict, frame, is_as_announced, oracle, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import OptionError
@@ -45,7 +45,7 @@ def test_names_are_kept_day_by_day(kind, partitions, scheduler):
         found = result.compute()
         names = keep(names, pairs, ())
         assert as_dict(found) == names
-        assert [*found.dtypes] == [*result.dtypes]
+        assert is_as_announced(found, result)
         seed = found if day % 2 else partitioned(found, 3)
 
 

@@ -162,7 +162,7 @@ def pulled(g, precision):
     restart = np.full_like(rank, 1 / pull.count, "float64", shape=1)
     for onward in (None, np.full_like(rank, 2.0**-40, "float64"), None):
         pull.publish(change=False)
-        pull.update(restart, onward, 0.5)
+        pull.update(restart, onward, 0.5, limit=0.0, most=1)
     return (pull.by_vertex(rank),)
 
 

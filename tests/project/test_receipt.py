@@ -233,7 +233,7 @@ PASS, FAIL, SKIP = (
     ("code", "cases", "status", "why"),
     [
         (0, PASS + PASS + SKIP, "passed", ""),
-        (1, PASS + FAIL, "failed", "tests.test_x::test_b"),
+        (1, PASS + FAIL, "failed", "tests/test_x.py::test_b"),
         (0, SKIP, "failed", "pytest ended with exit code 0"),
         (5, "", "failed", "pytest ended with exit code 5"),
         (None, PASS, "failed", "pytest ran past the time limit"),
@@ -264,8 +264,12 @@ def test_a_run_of_pytest_passes_if_a_test_passed_and_none_failed(
         (None, "", "failed"),
     ],
 )
-def test_a_sanitizer_passes_with_a_summary_without_errors(code, log, status):
-    assert on_gpu.judge_sanitizer(code, log).status == status
+def test_a_sanitizer_passes_with_a_summary_without_errors(tmp_path, code, log, status):
+    wrong = tmp_path / "wrong"
+    wrong.write_text("cut\njoined")
+    found = on_gpu.judge_sanitizer(code, log, wrong)
+    assert found.status == status
+    assert found.failed == (["cut", "joined"] if code == 1 else [])
 
 
 def test_parts_of_a_step_are_combined():
@@ -323,12 +327,43 @@ def test_cases_of_a_sanitizer_are_shared_by_the_gpus(steps, monkeypatch):
 
     def call(command, limit, environment):
         Path(command[command.index("--log-file") + 1]).write_text("ERROR SUMMARY: 0 errors")
-        seen.append((*command[-2:], environment["CUDA_VISIBLE_DEVICES"]))
+        at = command.index("tests/sanitize.py")
+        seen.append((*command[at + 1 : at + 3], environment["CUDA_VISIBLE_DEVICES"]))
+        named.append(command[at + 4 :])
         return 0
 
+    named = []
     monkeypatch.setattr(on_gpu, "call", call)
     assert steps.run("memcheck").status == "passed"
     assert sorted(seen) == [("0", "3", "0"), ("1", "3", "1"), ("2", "3", "0")]
+    assert named == [[]] * 3
+    seen.clear()
+    steps.before = {"memcheck": {"counts": {"errors": 0}, "failed": ["cut", "joined"]}}
+    found = steps.run("memcheck")
+    assert found.why == "2 that failed before were run again"
+    assert sorted(seen) == [("0", "2", "0"), ("1", "2", "1")]
+    assert named[3:] == [["cut", "joined"]] * 2
+
+
+def test_only_tests_that_failed_are_run_again(steps, monkeypatch):
+    counts = {"passed": 7, "failed": 2, "skipped": 3}
+    names = ["tests/a.py::test_one", "tests/b.py::test_two[x]"]
+    steps.before = {"tests": {"counts": counts, "failed": names}}
+    report = f"<testsuite>{PASS}{FAIL}</testsuite>"
+
+    def call(command, limit, environment=None):
+        assert command[-2:] == names
+        path = next(part for part in command if part.startswith("--junit-xml="))
+        Path(path.partition("=")[2]).write_text(report)
+        return int(FAIL in report)
+
+    monkeypatch.setattr(on_gpu, "call", call)
+    found = steps.run("tests")
+    assert (found.status, found.counts) == ("failed", {"passed": 8, "failed": 1, "skipped": 3})
+    assert len(found.failed) == 1
+    report = f"<testsuite>{PASS * 2}</testsuite>"
+    found = steps.run("tests")
+    assert (found.status, found.counts) == ("passed", {"passed": 9, "failed": 0, "skipped": 3})
 
 
 @pytest.fixture
