@@ -40,7 +40,8 @@ class GraphUpdates:
         batch = {}
         if insert is not None:
             batch["insert"], *nodes = batch_edges(insert, shards.spec, "insert")
-            batch |= {"nodes": one for one in nodes}
+            if nodes:
+                batch["nodes"] = nodes[0]
         if delete is not None:
             batch["delete"] = batch_edges(delete, shards.spec, "delete")[0]
         if vertices is not None:

@@ -30,7 +30,8 @@ def next_version(
 ) -> Shards:
     """Return the lazy shards of a graph after an update; see :meth:`.Graph.update`.
 
-    `batch` has the frames "insert" and "delete", if there are any, and those of vertices, and how to read each.
+    `batch` has the frames "insert" and "delete", if there are any, and those of vertices under any other
+    names, and how to read each.
     """
     spec = shards.spec
     loop = partial(
@@ -99,9 +100,9 @@ class _Read:
                 role, value = self._columns.role, error.value
                 raise VertexTypeError(
                     f"{role} has ids of dtype {ids[name].dtype}"
-                    f"{'' if value is None else f' such as {shown(value)}'}, which {dtype}, the dtype of the "
-                    "graph's ids, cannot hold. Leave such edges out, or build the graph again from ids of a "
-                    "dtype that can hold all of them"
+                    f"{'' if value is None else f' such as {shown(value)}'}, and the graph's ids have "
+                    f"dtype {dtype}, which cannot hold that. Leave such edges out, or build the graph "
+                    "again from ids of a dtype that can hold all of them"
                 ) from error
         return frames.build(type(ids), columns)
 
@@ -114,6 +115,7 @@ class _Read:
             name = self._columns.weight
             raise WeightError(
                 f"weight column {name!r} of {self._columns.role} has dtype {values.dtype} and holds "
-                f"{shown(error.value)}, and the graph's weights have dtype {dtype}, which cannot hold that. "
-                f"Convert the column, for example with {self._columns.role}.astype({{{name!r}: '{dtype}'}})"
+                f"{shown(error.value)}, and the graph's weights have dtype {dtype}, which cannot hold "
+                "that. Convert the column, for example with "
+                f"{self._columns.role}.astype({{{name!r}: '{dtype}'}})"
             ) from error
