@@ -24,6 +24,7 @@ from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
 from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.reading import read_edges, read_vertices
+from dask_graphflow.tasks.tokens import token_of
 from dask_graphflow.tasks.with_frames import with_frames
 
 Derive = Callable[[Shard, Exchange, int], Shard]
@@ -67,6 +68,10 @@ class Shards:
         graph was saved.
     folder : str or None
         The folder of the saved graph from which the shards are loaded; None if they are built.
+    version : str
+        A token of what the graph is made from: equal tokens mean equal graphs.
+    base : str or None
+        The version from which an update made this one; None if no update made it.
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class Shards:
         self.reason: str | None = None
         self.sizes: dict[str, int] = {}
         self.folder: str | None = None
+        self.version, self.base = token_of(*frames, spec.directed, spec.multi), None
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
         self._memory_plan = None if spec.on_device else self._plan_memory(frames)
         read: Callable[..., Any] = partial(read_edges, plan=self._memory_plan)
@@ -140,10 +146,12 @@ class Shards:
         sizes: dict[str, int],
         folder: str,
         on_disk: bool,
+        version: str,
     ) -> Shards:
         """Return the shards of a saved graph, each of which a lazy object loads."""
         shards = cls(spec, [], MemberPlan(len(built), on_disk=on_disk))
-        shards.built, shards.sizes, shards.folder = built, sizes, folder
+        shards.built, shards.sizes = built, sizes
+        shards.folder, shards.version = folder, version
         return shards
 
     def derived(self, spec: GraphSpec, derive: Derive) -> Shards:
@@ -153,7 +161,8 @@ class Shards:
         persisted graph makes it only once.
         """
         made = object.__new__(Shards)
-        made.__dict__.update(self.__dict__, spec=spec, sizes={})
+        made.__dict__.update(self.__dict__, spec=spec, sizes={}, base=None)
+        made.version = token_of(self.version, derive)
         made._derive = (*self._derive, derive)
         return made
 
