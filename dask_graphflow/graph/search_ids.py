@@ -25,8 +25,20 @@ SHARE = 16  # more ids are searched for if there are at least this many times as
 def search_ids(among: Any, ids: Any) -> np.ndarray | None:
     """Return the row of each id in a frame of sorted ids, as int64; -1 for ids that are not there.
 
-    None if a join is needed: for many ids, on a device, for ids of another type, or for types without
-    arrays of integers or bytes in their order, such as decimals.
+    None if a join is needed; see :func:`places_of`.
+    """
+    if (found := places_of(among, ids)) is None:
+        return None
+    first, stop = found
+    return np.where(first < stop, first, -1)
+
+
+def places_of(among: Any, ids: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return where the rows with each id begin and end in a frame of sorted ids, as int64.
+
+    They begin where they end for an id that is not there: that is its place in the order. None if a join
+    is needed: for many ids, on a device, for ids of another type, or for types without arrays of integers
+    or bytes in their order, such as decimals.
     """
     if len(ids) > max(FEW, len(among) // SHARE) or not is_pandas(type(among)):
         return None
@@ -36,7 +48,7 @@ def search_ids(among: Any, ids: Any) -> np.ndarray | None:
     first, stop = np.zeros(len(ids), np.int64), np.full(len(ids), len(among), np.int64)
     for own, given in zip(columns, values, strict=True):
         lookup.of(first).narrow(own, given, first, stop)
-    return np.where(first < stop, first, -1)
+    return first, stop
 
 
 def merge_ids(among: Any, ids: Any) -> tuple[slice, np.ndarray] | None:
