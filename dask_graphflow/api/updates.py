@@ -47,7 +47,7 @@ class GraphUpdates:
         if vertices is not None:
             batch["vertices"] = batch_vertices(vertices, shards.spec)
         skips = missing == "ignore"
-        return self._with(next_version(shards, batch, skip_missing=skips, base=""))
+        return self._with(next_version(shards, batch, skip_missing=skips))
 
     def _with(self, shards: Shards) -> Self:
         raise NotImplementedError

@@ -24,6 +24,7 @@ from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
 from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.reading import read_edges, read_vertices
+from dask_graphflow.tasks.tokens import token_of
 from dask_graphflow.tasks.with_frames import with_frames
 
 Derive = Callable[[Shard, Exchange, int], Shard]
@@ -67,6 +68,10 @@ class Shards:
         graph was saved.
     folder : str or None
         The folder of the saved graph from which the shards are loaded; None if they are built.
+    version : str
+        A token of what the graph is made from: equal tokens mean equal graphs.
+    earlier : str or None
+        The version from which an update made this one; None if no update made it.
     persisted : bool
         Whether the shards are persisted, or are being built for that.
     """
@@ -78,6 +83,8 @@ class Shards:
         self.reason: str | None = None
         self.sizes: dict[str, int] = {}
         self.folder: str | None = None
+        self.version = token_of(*frames, spec.directed, spec.multi)
+        self.earlier: str | None = None
         self.persisted = False
         self._base: Shards | None = None  # the shards from which an update makes these
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
@@ -139,10 +146,12 @@ class Shards:
         sizes: dict[str, int],
         folder: str,
         on_disk: bool,
+        version: str,
     ) -> Shards:
         """Return the shards of a saved graph, each of which a lazy object loads."""
         shards = cls(spec, [], MemberPlan(len(built), on_disk=on_disk))
-        shards.built, shards.sizes, shards.folder = built, sizes, folder
+        shards.built, shards.sizes = built, sizes
+        shards.folder, shards.version = folder, version
         return shards
 
     def derived(self, spec: GraphSpec, derive: Derive) -> Shards:
@@ -152,7 +161,8 @@ class Shards:
         persisted graph makes it only once.
         """
         made = object.__new__(Shards)
-        made.__dict__.update(self.__dict__, spec=spec, sizes={})
+        made.__dict__.update(self.__dict__, spec=spec, sizes={}, earlier=None)
+        made.version = token_of(self.version, derive)
         made._derive = (*self._derive, derive)
         return made
 
@@ -167,6 +177,7 @@ class Shards:
         carried, loop = with_frames(self.built, frames, loop, every=True)
         made = object.__new__(Shards)
         made.__dict__.update(self.__dict__, sizes={}, folder=None, persisted=False, _base=self)
+        made.version, made.earlier = token_of(self.version, loop, frames), self.version
         made._derive, made._only_edges, made._deal_reads, made._choice = (), False, None, None
         made.__dict__.pop("built", None)
         alone = self.spec.on_device

@@ -26,7 +26,7 @@ from .shards import Shards
 
 
 def next_version(
-    shards: Shards, batch: Mapping[str, tuple[Any, EdgeColumns]], *, skip_missing: bool, base: str
+    shards: Shards, batch: Mapping[str, tuple[Any, EdgeColumns]], *, skip_missing: bool
 ) -> Shards:
     """Return the lazy shards of a graph after an update; see :meth:`.Graph.update`.
 
@@ -40,7 +40,7 @@ def next_version(
         weight_dtype=spec.weight_dtype,
         multi=spec.multi,
         skip_missing=skip_missing,
-        base=base,
+        base=shards.version,
     )
     return shards.updated(loop, {name: frame for name, (frame, _) in batch.items()})
 
