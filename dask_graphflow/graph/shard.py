@@ -25,6 +25,7 @@ from dask_graphflow.kernels import (
 from dask_graphflow.kernels import rows as rows_kernels
 
 from . import stored
+from .change import Change
 from .local_rows import Local, localize
 from .memo import Memo
 from .vertices import Placed, Vertices
@@ -61,6 +62,8 @@ class Shard(Memo, Subset):
         Which integers of the range are vertices even if no edge uses them.
     choice : str, optional
         Why the graph has this number of shards, if the build chose it.
+    change : Change, optional
+        How the graph differs from the one that it was made from, if an update made it.
 
     Attributes
     ----------
@@ -91,9 +94,10 @@ class Shard(Memo, Subset):
         listed: Any = None,
         choice: str = "",
         for_device: bool = False,
+        change: Change | None = None,
     ) -> None:
         super().__init__()
-        self.for_device = for_device
+        self.for_device, self._change = for_device, change
         self.members, self.choice = len(bounds) - 1, choice
         self.device_view: Any = None  # set by device_shard.on_this_device
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
@@ -131,6 +135,11 @@ class Shard(Memo, Subset):
     def host(self) -> Shard:
         """The shard on the host, if this is a view of one (:mod:`.device_shard`); otherwise itself."""
         return self
+
+    @property
+    def change(self) -> Change | None:
+        """How the graph differs from the one that an update made it from; None if it was built."""
+        return self.host._change
 
     @property
     def on_device(self) -> bool:
