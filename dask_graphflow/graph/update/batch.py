@@ -14,7 +14,7 @@ from dask_graphflow.showing.tables import counted
 
 
 class Batch(NamedTuple):
-    """The contents of the frames of an update. Ids are frames with the columns and dtypes of the graph's."""
+    """The contents of the frames of an update. Ids are frames, with the graph's columns and dtypes."""
 
     inserted: tuple[Any, Any]  # the sources and the targets of new edges
     weights: np.ndarray | None  # the weights of new edges

@@ -24,7 +24,7 @@ class Splices(NamedTuple):
     bounds: Array
 
     def growth(self, multi: str) -> Array:
-        """Return how many edges more each pair has afterwards; `multi` is as in :meth:`.RowsKernels.rows`."""
+        """Return how many edges each pair gains; see :meth:`.RowsKernels.rows` for `multi`."""
         new = np.diff(self.bounds)
         if multi != "keep":
             new = np.minimum(new, self.gone | (self.had == 0))
