@@ -92,16 +92,21 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        columns = {name: g.column(fill, self.dtypes[name]) for name, fill in self.fills.items()}
-        if not len(frame):
-            return columns
-        ids = vertex_ids.named(frame.iloc[:, : len(like.columns)], like, PREVIOUS)
+        ids = frame.iloc[:, : len(like.columns)]
+        if len(ids) and not ids.dtypes.equals(like.dtypes):
+            ids = vertex_ids.named(ids, like, PREVIOUS)
         aligned = align(g.member.shard, g.member.exchange, ids)
         if aligned is None:
             raise self._changed("has other ids")
         chosen, at = aligned
-        for name, column in columns.items():
-            column[at] = move_to(column, frames.values(frame[name])[chosen])
+        columns = {}
+        for name, dtype in self.dtypes.items():
+            values = frames.values(frame[name])[chosen]
+            if isinstance(at, slice):  # all vertices in order
+                columns[name] = move_to(g.column(0, dtype, 0), values).copy()
+            else:
+                columns[name] = g.column(self.fills[name], dtype)
+                columns[name][at] = move_to(columns[name], values)
         return columns
 
     @property
