@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from dask_graphflow.calls import graph_contents
 from dask_graphflow.calls.shards import Shards
+from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import derived
 from dask_graphflow.graph.numbering import num_edges, num_vertices
@@ -255,7 +256,11 @@ class GraphContents(GraphUpdates):
 
     @explained
     def save(
-        self, path: str | PathLike[str], *, storage_options: Mapping[str, Any] | None = None
+        self,
+        path: str | PathLike[str],
+        *,
+        append: bool = False,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         """Save the graph in a folder, from which :func:`dask_graphflow.load_graph` loads it.
 
@@ -266,7 +271,11 @@ class GraphContents(GraphUpdates):
         ----------
         path : str or path
             A folder that is empty or does not exist: a local path, or a URL of any file system of fsspec,
-            such as ``s3://bucket/graph``.
+            such as ``s3://bucket/graph``. With `append`, the folder of the saved graph that this graph was
+            made from.
+        append : bool
+            Whether to add to a saved graph what :meth:`update` changed, as a further version for each
+            update. Only the changes are written. False by default.
         storage_options : dict, optional
             Options of the file system, as for ``dask.dataframe.read_parquet``.
 
@@ -278,16 +287,22 @@ class GraphContents(GraphUpdates):
         Raises
         ------
         OutputError
-            The folder contains files, or a file cannot be written.
+            The folder contains files, or a file cannot be written; with `append`, the folder has a newer
+            version than the one that this graph was made from, or another process adds a version.
         UsageError
-            The graph was built with `hybrid`, or the call would block the event loop of an asynchronous
-            client.
+            The graph was built with `hybrid`, the call would block the event loop of an asynchronous
+            client, or, with `append`, the graph was not made from the one in the folder.
 
         Notes
         -----
         The folder contains Arrow IPC files, each with a range of vertices: their ids, the edges that leave
         them and, if the graph is directed, the edges that enter them. The manifest ``graph.json`` is
         written last. If saving ends early, the folder has no manifest, and `load_graph` refuses it.
+
+        A version is a pair of Parquet files with the edges that were inserted and deleted, and a JSON file,
+        which is written last. Files that are there are never changed, so who has loaded an earlier version
+        can go on. Once the changes are more than a tenth of the edges, the newest version is also stored as
+        a whole, in a folder of its own. :func:`dask_graphflow.vacuum` deletes what is no longer needed.
 
         Examples
         --------
@@ -302,4 +317,5 @@ class GraphContents(GraphUpdates):
         """
         from dask_graphflow.calls import saving
 
-        saving.save(self._shards, path, storage_options)
+        Flag().check("append", append, None)
+        (saving.append if append else saving.save)(self._shards, path, storage_options)

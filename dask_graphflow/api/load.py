@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from dask_graphflow.calls import saving
+from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.showing.arguments import explained
 
@@ -18,6 +19,7 @@ from .member_plan import shard_count
 def load_graph(
     path: str | PathLike[str],
     *,
+    version: int | None = None,
     verify: bool = False,
     shards: int | None = None,
     backend: Literal["pandas", "cudf"] | None = None,
@@ -33,6 +35,9 @@ def load_graph(
     path : str or path
         The folder: a local path, or a URL of any file system of fsspec, such as ``s3://bucket/graph``. On a
         cluster, all workers and this process must reach it.
+    version : int, optional
+        The number of a version: 0 is the graph that was saved first, and :meth:`Graph.save` with `append`
+        adds the next ones. By default the newest.
     verify : bool
         Whether this call reads all files and checks every byte of them. By default, each process checks the
         parts of the files that it uses, when it first uses them. False by default.
@@ -55,7 +60,7 @@ def load_graph(
     Raises
     ------
     InputFileError
-        The folder is not a saved graph, saving it was not finished, files of it are missing or damaged, or
+        The folder is not a saved graph or lacks the version, saving it was not finished, files of it are missing or damaged, or
         a newer version of this library saved it. A damaged file is noticed by the first computation that
         uses it; with `verify`, by this call. So is a folder that was replaced after the graph was loaded.
     BackendError
@@ -89,7 +94,9 @@ def load_graph(
     Flag().check("verify", verify, None)
     if backend is not None:
         Choice(("pandas", "cudf")).check("backend", backend, None)
-    saved = saving.read(path, storage_options, backend, verify=verify)
+    if version is not None:
+        Count(0).check("version", version, None)
+    saved = saving.read(path, storage_options, backend, version=version, verify=verify)
     graph = Graph.__new__(Graph)
     graph._take(saved.shards(*shard_count(saved.size, shards)))
     return graph

@@ -20,21 +20,70 @@ from dask_graphflow.graph import hubs, partition
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.dtypes import empty
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
+from dask_graphflow.graph.numbering import num_edges
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
 from dask_graphflow.storage import folders, id_files, saved_members
 from dask_graphflow.storage.folders import Folder
 from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
+from dask_graphflow.storage.versions import (
+    History,
+    SavedVersion,
+    read_history,
+    version_of,
+    write_version,
+)
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import named
-from dask_graphflow.tasks.tokens import token_of
 
-from .shards import Shards
+from . import saved_changes
+from .shards import Saved, Shards
+
+
+# The fraction of the edges that may be changes. With more, loading takes as long as writing a whole graph.
+COMPACT = 0.1
 
 
 def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -> None:
-    """Save a graph; see :meth:`.Graph.save`."""
+    """Save a graph in an empty folder; see :meth:`.Graph.save`."""
+    check(shards, path)
+    folder = Folder.of(path, storage_options, OutputError)
+    write_whole(shards, folder)
+    shards.saved = Saved(folder, shards.version)
+
+
+def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -> None:
+    """Save the updates of a saved graph as further versions; see :meth:`.Graph.save`."""
+    check(shards, path)
+    folder, saved = Folder.of(path, storage_options, OutputError), shards.saved
+    if saved is None or saved.folder.path != folder.path:
+        raise UsageError(
+            f"append=True adds versions to the folder of a saved graph, and this graph was not made from "
+            f"the one in {folder.path}. Load that graph, update it, and save the result; or save this graph "
+            "in an empty folder, without append"
+        )
+    history = read_history(folder)
+    tokens = [saved.version, *(version for version, _ in saved.updates)]
+    if history.token not in tokens:
+        raise OutputError(
+            f"the newest version of {folder.path} is {history.newest}, and this graph was made from an "
+            "earlier one. Load the graph again, update it again, and save that"
+        )
+    edges = shards.size("edges", num_edges)  # raises what is wrong with the updates, before they are saved
+    at = tokens.index(history.token)
+    number, base = history.newest, history.token
+    for number, (token, batch) in enumerate(saved.updates[at:], number + 1):
+        write_version(folder, number, token, base, saved_changes.parts_of(shards.spec, batch))
+        base = token
+    shards.saved = Saved(folder, shards.version)
+    history = read_history(folder)
+    if sum(one.changed for one in history.way_to(number)[1]) > COMPACT * edges:
+        write_whole(shards, history.whole_folder(number))
+
+
+def check(shards: Shards, path: Any) -> None:
+    """Raise unless a graph can be saved."""
     if shards.plan.hybrid is not None:
         raise UsageError(
             "the graph was built with hybrid=, which divides it between the CPUs and GPUs of one cluster; "
@@ -42,7 +91,11 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
         )
     check_waiting("save", f"graph.save({path!r})")
     id_files.check_ids(shards.spec.ids)
-    folder, token = Folder.of(path, storage_options, OutputError), uuid.uuid4().hex
+
+
+def write_whole(shards: Shards, folder: Folder) -> None:
+    """Write all files of a graph into an empty folder."""
+    token = f"{shards.version}-{uuid.uuid4().hex}"
     folders.make_folder(folder)
     write = partial(saved_members.save, folder=folder, token=token)
     parts = shards.run(write, None, name="save")
@@ -94,8 +147,10 @@ def _read_name(name: Any) -> Any:
 class SavedGraph:
     """A saved graph, before its shards are loaded."""
 
-    folder: Folder
+    folder: Folder  # of the version that is there as a whole
     manifest: Manifest
+    history: History
+    changes: list[SavedVersion]  # from that version to the one that was asked for
     spec: GraphSpec  # its ids are in the memory in which the shards will be
 
     @property
@@ -129,9 +184,18 @@ class SavedGraph:
         ]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
         on_disk = self.folder.is_local and not self.spec.on_device
-        version = token_of(self.manifest.text())
+        version = version_of(self.manifest)
         shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk, version)
         shards.reason = reason
+        return self._changed(shards)
+
+    def _changed(self, shards: Shards) -> Shards:
+        """Return the shards of the version that was asked for."""
+        *earlier, last = self.changes or [None]
+        for some in (earlier, [last]):
+            if some and some[-1] is not None:
+                shards = saved_changes.changed(shards, self.history.folder, some)
+        shards.saved = Saved(self.history.folder, shards.version)
         return shards
 
     def _bounds(self, count: int) -> list[int]:
@@ -144,11 +208,17 @@ class SavedGraph:
 
 
 def read(
-    path: Any, storage_options: Mapping[str, Any] | None, backend: str | None, *, verify: bool
+    path: Any,
+    storage_options: Mapping[str, Any] | None,
+    backend: str | None,
+    *,
+    version: int | None = None,
+    verify: bool,
 ) -> SavedGraph:
     """Return the saved graph in a folder; see :func:`.load_graph`."""
-    folder = Folder.of(path, storage_options, InputFileError)
-    about = folders.read_manifest(folder)
+    history = read_history(Folder.of(path, storage_options, InputFileError))
+    whole, changes = history.way_to(version)
+    folder, about = history.whole_folder(whole), history.manifest(whole)
     if verify:
         id_files.verify(folder, about, placement.resources())
     dtypes = id_files.id_dtypes(folder, about)
@@ -167,7 +237,7 @@ def read(
         weight_dtype=weight,
     )
     spec = GraphSpec(columns, about.partitions, ids, weight, about.directed, about.multi)
-    return SavedGraph(folder, about, spec)
+    return SavedGraph(folder, about, history, changes, spec)
 
 
 def _load(rank: int, bounds: Sequence[int], **about: Any) -> Shard:
@@ -184,7 +254,9 @@ def is_saved(path: str) -> bool:
 
 def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
     """Return what the manifest of a saved graph says. With `verify`, check all files."""
-    about = read(path, None, "pandas", verify=verify).manifest
+    saved = read(path, None, "pandas", verify=verify)
+    about, newest = saved.manifest, saved.history.newest
+    versions = {} if newest == 0 else {"versions": f"0 to {newest}"}
     return {
         "vertices": about.vertices,
         "edges": about.edges,

@@ -19,6 +19,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
+from dask_graphflow.storage.folders import Folder
 from dask_graphflow.tasks import clients, gang, gang_build
 from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
 from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
@@ -52,6 +53,20 @@ class MemberPlan:
         return self.device or self.hybrid is not None
 
 
+@dataclass(frozen=True)
+class Saved:
+    """The folder in which a graph was saved, and its updates since."""
+
+    folder: Folder
+    version: str  # the token of the version that was saved
+    # The token of the version after each update, and its batch; see :func:`.updating.next_version`.
+    updates: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+    def followed_by(self, version: str, batch: Mapping[str, Any]) -> Saved:
+        """Return this with another update, which made a version."""
+        return Saved(self.folder, self.version, (*self.updates, (version, batch)))
+
+
 class Shards:
     """The shards of a graph, which are lazy until they are persisted.
 
@@ -74,6 +89,8 @@ class Shards:
         The version from which an update made this one; None if no update made it.
     persisted : bool
         Whether the shards are persisted, or are being built for that.
+    saved : Saved or None
+        Where the graph was saved, and how it was updated since.
     """
 
     def __init__(
@@ -85,6 +102,7 @@ class Shards:
         self.folder: str | None = None
         self.version = token_of(*frames, spec.directed, spec.multi)
         self.earlier: str | None = None
+        self.saved: Saved | None = None
         self.persisted = False
         self._base: Shards | None = None  # the shards from which an update makes these
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
@@ -161,7 +179,7 @@ class Shards:
         persisted graph makes it only once.
         """
         made = object.__new__(Shards)
-        made.__dict__.update(self.__dict__, spec=spec, sizes={}, earlier=None)
+        made.__dict__.update(self.__dict__, spec=spec, sizes={}, earlier=None, saved=None)
         made.version = token_of(self.version, derive)
         made._derive = (*self._derive, derive)
         return made

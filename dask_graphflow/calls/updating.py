@@ -43,7 +43,10 @@ def next_version(
         skip_missing=skip_missing,
         base=shards.version,
     )
-    return shards.updated(loop, {name: frame for name, (frame, _) in batch.items()})
+    made = shards.updated(loop, {name: frame for name, (frame, _) in batch.items()})
+    if shards.saved is not None:
+        made.saved = shards.saved.followed_by(made.version, batch)
+    return made
 
 
 def _update(
@@ -61,17 +64,17 @@ def _update(
         return shard  # it has no vertices, and gets none
     channel.narrow(shard.members)
     read = {
-        name: _read(partitions[name], own, shard.like, weight_dtype)
+        name: read_batch(partitions[name], own, shard.like, weight_dtype)
         for name, own in columns.items()
     }
-    none = _Read(shard.like, shard.like, _no_weights(weight_dtype))
+    none = BatchPart(shard.like, shard.like, _no_weights(weight_dtype))
     inserted, deleted = (read.pop(name, none) for name in ("insert", "delete"))
     vertices = frames.stack([one.sources for one in (none, *read.values())])
     batch = Batch(inserted[:2], inserted.weights, deleted[:2], vertices)
     return update(shard, Exchange(channel, device=shard.on_device), batch, **how)
 
 
-class _Read(NamedTuple):
+class BatchPart(NamedTuple):
     """The edges in some partitions, in the types of the graph."""
 
     sources: Any  # frame
@@ -83,7 +86,7 @@ def _no_weights(dtype: Any) -> np.ndarray | None:
     return None if dtype is None else np.empty(0, dtype)
 
 
-def _read(partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dtype: Any) -> _Read:
+def read_batch(partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dtype: Any) -> BatchPart:
     """Return the edges in some partitions, with the id dtypes of `like` and the dtype of the weights."""
     sources, targets = [like], [like]
     weights: list[Any] = [_no_weights(weight_dtype)]
@@ -95,7 +98,7 @@ def _read(partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dty
         if weight is not None:
             weights.append(_as_weights(weight, weight_dtype, columns))
     every: Any = None if weight_dtype is None else np.concatenate(weights)
-    return _Read(stacked(sources), stacked(targets), every)
+    return BatchPart(stacked(sources), stacked(targets), every)
 
 
 def _as_ids(ids: Any, like: Any, role: str) -> Any:

@@ -97,13 +97,13 @@ class Manifest:
     def text(self) -> str:
         """Return the manifest as indented JSON, with one line per range."""
         about = {"format": FORMAT, **asdict(self)}
-        about["checksum"] = _checksum(about)
+        about["checksum"] = checksum_of(about)
         ranges = ",\n    ".join(json.dumps(one) for one in about.pop("ranges"))
         head = json.dumps(about, indent=2)
         return head.removesuffix("\n}") + f',\n  "ranges": [\n    {ranges}\n  ]\n}}\n'
 
 
-def _checksum(about: Mapping[str, Any]) -> int:
+def checksum_of(about: Mapping[str, Any]) -> int:
     """Return the CRC-32 of the entries of a manifest, however its JSON is indented."""
     entries = {name: value for name, value in about.items() if name != "checksum"}
     return zlib.crc32(json.dumps(entries, sort_keys=True).encode())
@@ -151,8 +151,8 @@ class _Damaged(Exception):  # noqa: N818 - it never reaches a user
 def _make_manifest(about: dict[str, Any], version: int, sizes: Mapping[str, int]) -> Manifest:
     if version == UNSUMMED:
         about = _add_files(about, sizes)
-    elif about.get("checksum") != _checksum(about):
-        raise _Damaged(f"its checksum is {about.get('checksum')!r} instead of {_checksum(about)}")
+    elif about.get("checksum") != checksum_of(about):
+        raise _Damaged(f"its checksum is {about.get('checksum')!r} instead of {checksum_of(about)}")
     for name, (fits, allowed) in ENTRIES.items():
         if name not in about:
             raise _Damaged(f"it lacks {name!r}")
@@ -205,7 +205,7 @@ def _are(fits: Callable[[Any], bool], *, least: int = 1) -> Callable[[Any], bool
     return lambda value: isinstance(value, list) and len(value) >= least and all(map(fits, value))
 
 
-def _is_file(value: Any, kind: type = StoredFile) -> bool:
+def is_file(value: Any, kind: type = StoredFile) -> bool:
     numbers = {field.name for field in fields(kind)} - {"file", "checksums"}
     return (
         isinstance(value, dict)
@@ -241,9 +241,9 @@ ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "weight": (_is_name, "the name of a column or null"),
     "even_degrees": FLAG,
     "grain": COUNT,
-    "grains": (_is_file, "a file with its size and its checksums"),
+    "grains": (is_file, "a file with its size and its checksums"),
     "ranges": (
-        _are(lambda value: _is_file(value, Range)),
+        _are(lambda value: is_file(value, Range)),
         "a list of files, each with its size, its checksums and its first and last vertex",
     ),
 }

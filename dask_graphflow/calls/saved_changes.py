@@ -1,0 +1,105 @@
+"""The changes of saved graphs: from the batches of updates to frames that are written, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dask.dataframe as dd
+import pandas as pd
+from dask.delayed import delayed
+
+from dask_graphflow.declarations.spec import GraphSpec
+from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
+from dask_graphflow.graph.frames import build
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.storage.folders import Folder
+from dask_graphflow.storage.versions import NUMBER, PARTS, SavedVersion, read_part, remaining
+from dask_graphflow.tasks.clients import compute
+from dask_graphflow.tasks.names import named
+from dask_graphflow.tasks.partitions import partitions_of
+from dask_graphflow.tasks.tokens import token_of
+
+from .shards import Shards
+from .updating import next_version, read_batch
+
+WEIGHT = "weight"
+
+
+def parts_of(
+    spec: GraphSpec, batch: Mapping[str, tuple[Any, EdgeColumns]]
+) -> dict[str, pd.DataFrame]:
+    """Return what a batch inserts and deletes, and its vertices, as frames that can be written."""
+    columns, parts = _columns(spec), {}
+    every = {name: partitions_of(frame) for name, (frame, _) in batch.items()}
+    for (name, (_, read)), partitions in zip(batch.items(), every.values(), strict=True):
+        found = read_batch(compute(*partitions), read, spec.ids, spec.weight_dtype)
+        part = name if name in PARTS else "vertices"
+        sides = [found.sources] if part == "vertices" else [found.sources, found.targets]
+        on_host = [kernels_for(side).to_pandas(side) for side in sides]
+        values = [side[name] for side in on_host for name in side]
+        made = dict(zip(columns[part], values, strict=False))
+        if part == "insert" and found.weights is not None:
+            made[WEIGHT] = found.weights
+        frame = build(pd.DataFrame, made)
+        parts[part] = pd.concat([parts[part], frame]) if part in parts else frame
+    return parts
+
+
+def changed(shards: Shards, folder: Folder, changes: Sequence[SavedVersion]) -> Shards:
+    """Return the lazy shards of a saved graph after some changes, all in one update."""
+    spec, columns, batch = shards.spec, _columns(shards.spec), {}
+    for part in PARTS:
+        if any(part in change.files for change in changes):
+            names = [*columns[part], *([WEIGHT] if part == "insert" and spec.weighted else [])]
+            token = token_of(part, [change.token for change in changes])
+            task = delayed(_read, pure=True)(
+                folder, list(changes), part, names, spec.directed,
+                dask_key_name=named("changes", token),
+            )  # fmt: skip
+            batch[part] = dd.from_delayed([task], meta=_empty(spec, part, names)), _reading(spec, part)
+    made = next_version(shards, batch, skip_missing=True)
+    made.version = changes[-1].token
+    return made
+
+
+def _columns(spec: GraphSpec) -> dict[str, list[str]]:
+    """Return the names of the columns with ids of each kind of frame."""
+    width = len(spec.columns.names)
+    sources, targets, ids = (vertex_names(name, width) for name in ("source", "target", "vertex"))
+    return {"insert": [*sources, *targets], "delete": [*sources, *targets], "vertices": [*ids]}
+
+
+def _reading(spec: GraphSpec, part: str) -> EdgeColumns:
+    own, names = spec.columns, _columns(spec)[part]
+    sides = (names, names) if part == "vertices" else (names[: len(names) // 2], names[len(names) // 2 :])
+    weighted = part == "insert" and spec.weighted
+    return EdgeColumns(
+        tuple(sides[0]), tuple(sides[1]), own.names, own.dtypes,
+        weight=WEIGHT if weighted else None,
+        weight_dtype=spec.weight_dtype if weighted else None,
+        role=part,
+    )  # fmt: skip
+
+
+def _empty(spec: GraphSpec, part: str, names: list[str]) -> pd.DataFrame:
+    ids = kernels_for(spec.ids).to_pandas(spec.ids)
+    like = [ids[name] for name in ids] * (1 if part == "vertices" else 2)
+    made = dict(zip(names, like, strict=False))
+    if WEIGHT in names:
+        made[WEIGHT] = pd.Series([], dtype=spec.weight_dtype)
+    return build(pd.DataFrame, made)
+
+
+def _read(
+    folder: Folder, changes: Sequence[SavedVersion], part: str, names: list[str], directed: bool
+) -> pd.DataFrame:
+    """Return the rows of one kind that several changes have together."""
+    frame = pd.concat(read_part(folder, changes, part), ignore_index=True)
+    deleted = read_part(folder, changes, "delete") if part == "insert" and len(changes) > 1 else []
+    if deleted:
+        ends = [name for name in names if name != WEIGHT]
+        half = len(ends) // 2
+        gone = pd.concat(deleted, ignore_index=True)
+        frame = remaining(frame, gone, (ends[:half], ends[half:]), directed=directed)
+    return frame[names].reset_index(drop=True)

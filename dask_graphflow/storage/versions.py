@@ -1,0 +1,302 @@
+"""The versions of a saved graph: changes beside the files of a whole graph, which never change.
+
+::
+
+    graph.json                       version 0, and its files; see :mod:`.folders`
+    changes-1-0a1b2c3d-insert.parquet
+    changes-1-0a1b2c3d-delete.parquet
+    changes-1.json                   version 1 is there once this file is; it names the files of its changes
+    ...
+    base-7/                          version 7 as a whole: a saved graph by itself
+
+A version is made from the newest whole graph before it and the changes since. No file that a reader can have
+opened is written again. A writer that ends early leaves files that no ``changes-*.json`` names, and of two
+writers of the same version, the second gets an error, because the name of that file is given only once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import os
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import pandas as pd
+
+from dask_graphflow.exceptions import InputFileError, OutputError
+from dask_graphflow.showing.tables import counted
+
+from .checksums import Summed, first_wrong
+from .folders import MANIFEST, Folder, not_written, read_manifest
+from .manifest import Manifest, StoredFile, checksum_of, is_file
+from .stored_range import damaged, read
+
+FORMAT = "dask_graphflow changes"
+VERSION = 1
+CHANGES = re.compile(r"changes-([1-9][0-9]{0,8})\.json")
+BASE = re.compile(r"base-([1-9][0-9]{0,8})")
+PARTS = "insert", "delete", "vertices"
+MOST_BYTES = 1 << 20  # of the JSON of a version
+
+
+@dataclass(frozen=True)
+class SavedVersion:
+    """What is known about a version of a saved graph without its changes."""
+
+    number: int
+    token: str  # the token of the version; see :class:`.Shards`
+    base: str  # the token of the version before it
+    date: str  # when it was saved: ISO 8601, UTC
+    inserted: int  # number of new edges
+    deleted: int  # number of edges to delete
+    files: dict[str, StoredFile]  # the files of the new edges, of those to delete, and of new vertices
+
+    @property
+    def changed(self) -> int:
+        """Number of edges of the change."""
+        return self.inserted + self.deleted
+
+
+def version_of(manifest: Manifest) -> str:
+    """Return the token of the version that a saved graph is as a whole."""
+    return manifest.token.partition("-")[0]
+
+
+@dataclass(frozen=True)
+class History:
+    """The versions in a folder, from those that can be loaded first."""
+
+    folder: Folder
+    whole: list[int]  # the versions that are there as a whole, ascending
+    changes: list[SavedVersion]  # in order; each follows the one before
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest version."""
+        return max([*self.whole[-1:], *(one.number for one in self.changes[-1:])])
+
+    @property
+    def token(self) -> str:
+        """The token of the newest version."""
+        return self.changes[-1].token if self.changes else version_of(self.manifest(self.newest))
+
+    def manifest(self, number: int) -> Manifest:
+        """Return the manifest of a version that is there as a whole."""
+        return read_manifest(self.whole_folder(number))
+
+    def whole_folder(self, number: int) -> Folder:
+        """Return the folder of a version that is there as a whole."""
+        return self.folder if number == 0 else Folder(self.folder.fs, self.folder.at(f"base-{number}"))
+
+    def way_to(self, number: int | None) -> tuple[int, list[SavedVersion]]:
+        """Return a version that is there as a whole, and the changes from it to another one.
+
+        If possible, the last change is among them, so that the graph knows how it differs from the version
+        before. Raise if the version is not there.
+        """
+        number = self.newest if number is None else number
+        found = self._way_to(number)
+        if found is None:
+            there = [one for one in range(self.newest + 1) if self._way_to(one)]
+            raise InputFileError(
+                f"{self.folder.path} has no version {number}; those that can be loaded: "
+                f"{', '.join(map(str, there))}. Give one of these, or omit version for the newest"
+            )
+        return found
+
+    def _way_to(self, number: int) -> tuple[int, list[SavedVersion]] | None:
+        by_number = {one.number: one for one in self.changes}
+        for whole in [*(one for one in reversed(self.whole) if one < number), number]:
+            wanted = range(whole + 1, number + 1)
+            if whole in self.whole and all(one in by_number for one in wanted):
+                return whole, [by_number[one] for one in wanted]
+        return None
+
+
+def read_history(folder: Folder) -> History:
+    """Return the versions in the folder of a saved graph, which are checked; their changes are not read."""
+    have = folder.sizes()
+    if MANIFEST not in have:
+        read_manifest(folder)  # raises, and says why
+    numbers = sorted(int(found[1]) for name in have if (found := CHANGES.fullmatch(name)))
+    changes = [_read_version(folder, number, have) for number in numbers]
+    for before, after in zip(changes, changes[1:], strict=False):
+        if after.number != before.number + 1 or after.base != before.token:
+            raise damaged(folder.at(f"changes-{after.number}.json"), "it does not follow the one before")
+    bases = sorted(int(found[1]) for name in have if (found := BASE.fullmatch(name)))
+    fs = folder.fs
+    whole = [number for number in bases if fs.isfile(folder.at(f"base-{number}/{MANIFEST}"))]
+    if any(name.startswith("vertices-") for name in have):
+        whole.insert(0, 0)
+    return History(folder, whole, changes)
+
+
+def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> SavedVersion:
+    name = f"changes-{number}.json"
+    path = folder.at(name)
+    try:
+        text = folder.fs.cat_file(path) if have[name] <= MOST_BYTES else b""
+        about = json.loads(text)
+    except OSError as error:
+        raise InputFileError(
+            f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
+            "permissions, or give another path"
+        ) from error
+    except (ValueError, RecursionError):
+        about = None
+    names = {field.name for field in fields(SavedVersion)}
+    if not isinstance(about, dict) or about.pop("format", None) != FORMAT:
+        raise damaged(path, "it does not describe changes of a graph")
+    if (version := about.pop("version", None)) != VERSION:
+        raise InputFileError(
+            f"{path} has version {version} of the format of changes; this version of dask_graphflow reads "
+            f"version {VERSION}. Install a newer dask_graphflow"
+        )
+    if about.pop("checksum", None) != checksum_of(about):
+        raise damaged(path, "its checksum is wrong")
+    right = about.keys() == names and isinstance(about["files"], dict) and about["number"] == number
+    if not right or not all(name in PARTS and is_file(one) for name, one in about["files"].items()):
+        raise damaged(path, "its entries are not those of a version")
+    files = {name: StoredFile(**one) for name, one in about["files"].items()}
+    for one in files.values():
+        if have.get(one.file) != one.size:
+            raise damaged(folder.at(one.file), f"it must have {one.size:,} bytes")
+    return SavedVersion(**about | {"files": files})
+
+
+def write_version(
+    folder: Folder, number: int, token: str, base: str, parts: Mapping[str, pd.DataFrame]
+) -> None:
+    """Write the changes of a version, and then the file that makes it a version.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written, or another process has written this version meanwhile.
+    """
+    mark = uuid.uuid4().hex[:8]
+    files = {
+        name: _write_frame(folder, f"changes-{number}-{mark}-{name}.parquet", frame)
+        for name, frame in parts.items()
+        if len(frame)
+    }
+    rows = {name: len(frame) for name, frame in parts.items()}
+    date = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    counts = rows.get("insert", 0), rows.get("delete", 0)
+    version = SavedVersion(number, token, base, date, *counts, files)
+    about = asdict(version)
+    text = {"format": FORMAT, "version": VERSION, **about, "checksum": checksum_of(about)}
+    _write_once(folder, f"changes-{number}.json", mark, json.dumps(text, indent=2).encode(), number)
+
+
+def _write_frame(folder: Folder, name: str, frame: pd.DataFrame) -> StoredFile:
+    held = io.BytesIO()
+    frame.to_parquet(held, index=False)
+    path = folder.at(name)
+    try:
+        with folder.fs.open(path, "wb") as file:
+            into = Summed(file.write)
+            into.write(held.getbuffer())
+        return StoredFile(name, int(folder.fs.size(path)), into.checksums)
+    except OSError as error:
+        raise not_written(path, error) from error
+
+
+def _write_once(folder: Folder, name: str, mark: str, text: bytes, number: int) -> None:
+    """Write a file whole, unless it exists."""
+    path, partial = folder.at(name), folder.at(f"{name}.{mark}.partial")
+    try:
+        if not folder.is_local:
+            with folder.fs.open(path, "xb") as file:
+                file.write(text)
+            return
+        with open(partial, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(partial, path)
+        finally:
+            os.unlink(partial)
+    except FileExistsError:
+        raise OutputError(
+            f"another process has written version {number} of {folder.path} meanwhile. Load the graph "
+            "again, update it again, and save that"
+        ) from None
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise not_written(path, error) from error
+
+
+def read_part(folder: Folder, changes: Sequence[SavedVersion], name: str) -> list[pd.DataFrame]:
+    """Return the rows of one kind of several changes, with the number of their version as a column."""
+    frames = []
+    for change in changes:
+        if name not in change.files:
+            continue
+        one = change.files[name]
+        memory = read(folder, one)
+        if first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
+            raise damaged(folder.at(one.file), "its bytes do not have their checksums")
+        frame = pd.read_parquet(io.BytesIO(memory.data))
+        frames.append(frame.assign(**{NUMBER: change.number}))
+    return frames
+
+
+NUMBER = "version"  # the column with the number of a version
+
+
+def remaining(
+    inserted: pd.DataFrame, deleted: pd.DataFrame, ends: tuple[list[str], list[str]], *, directed: bool
+) -> pd.DataFrame:
+    """Return the inserted edges that no later version deletes."""
+    (sources, targets), both = ends, [*ends[0], *ends[1]]
+    if not directed:
+        turned = deleted.rename(columns=dict(zip(both, [*targets, *sources], strict=True)))
+        deleted = pd.concat([deleted, turned[deleted.columns]], ignore_index=True)
+    last = deleted.groupby(both, sort=False, observed=True)[NUMBER].max().rename("last").reset_index()
+    found = inserted.merge(last, on=both, how="left")["last"]
+    # A version deletes first, and then inserts.
+    return inserted[~(found.to_numpy() > inserted[NUMBER].to_numpy())]
+
+
+def vacuum(folder: Folder, keep: int) -> list[str]:
+    """Delete what the newest `keep` versions do not need; return the names of what was deleted."""
+    history, have = read_history(folder), folder.sizes()
+    oldest = max(history.newest - keep + 1, min([*history.whole, history.newest]))
+    whole, _ = history.way_to(oldest)
+    named = {one.file for change in history.changes for one in change.files.values()}
+    gone = []
+    for name in have:
+        change, base = CHANGES.fullmatch(name), BASE.fullmatch(name)
+        of_version = re.match(r"changes-([0-9]+)-", name)
+        if change:
+            unneeded = int(change[1]) <= whole
+        elif base:
+            unneeded = int(base[1]) not in history.whole or int(base[1]) < whole
+        elif of_version:
+            unneeded = name not in named or int(of_version[1]) <= whole
+        else:
+            whole_file = name.startswith(("vertices-", "edges-per-grain"))
+            unneeded = name.endswith(".partial") or (whole > 0 and whole_file)
+        if unneeded:
+            gone.append(name)
+    # What names other files goes first, so that a reader never finds a name without its file.
+    for name in sorted(gone, key=lambda name: not name.endswith(".json")):
+        folder.fs.rm(folder.at(name), recursive=BASE.fullmatch(name) is not None)
+    return sorted(gone)
+
+
+def describe(history: History) -> list[str]:
+    """Return a line of text per version."""
+    lines = []
+    for one in history.changes:
+        whole = ", stored as a whole" if one.number in history.whole else ""
+        lines.append(
+            f"{one.number}: {one.date}, {counted(one.inserted, 'edge')} inserted, {one.deleted:,} deleted{whole}"
+        )
+    return lines
