@@ -49,6 +49,7 @@ COMMANDS = {
     'Other commands': {
         'info': 'Show the columns of the edges in PATHs, and the size and the degrees of their graph.',
         'convert': 'Write the edges in PATHs to a file of another format.',
+        'update': 'Add a version to the saved graph in FOLDER: edges are deleted, then others are inserted.',
         'estimate': 'Predict the time and memory of a command on this machine, before it reads any edge.',
         'generate': 'Write the edges of a generated graph, in columns src and dst.',
         'doctor': 'Show what this machine can run, and what to install for more.',

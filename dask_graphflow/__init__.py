@@ -35,6 +35,7 @@ _NAMES = {
     "shortest_paths": "api.shortest_paths",
     "show_versions": "api.versions",
     "stable_ids": "api.stable_ids",
+    "vacuum": "api.vacuum",
     **dict.fromkeys(_functions.__all__, "api.functions"),
 }
 __all__ = ["__version__", *_MODULES, *_NAMES]

@@ -8,6 +8,7 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.load import load_graph
 from dask_graphflow.api.shortest_paths import shortest_paths
 from dask_graphflow.api.stable_ids import stable_ids
+from dask_graphflow.api.vacuum import vacuum
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph.shares import Hybrid
@@ -35,6 +36,7 @@ __all__ = [
     "shortest_paths",
     "show_versions",
     "stable_ids",
+    "vacuum",
 ]
 __all__ += _functions.__all__
 

@@ -14,7 +14,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import build
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.storage.folders import Folder
-from dask_graphflow.storage.versions import NUMBER, PARTS, SavedVersion, read_part, remaining
+from dask_graphflow.storage.versions import PARTS, SavedVersion, read_part, remaining
 from dask_graphflow.tasks.clients import compute
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.partitions import partitions_of
@@ -57,7 +57,10 @@ def changed(shards: Shards, folder: Folder, changes: Sequence[SavedVersion]) -> 
                 folder, list(changes), part, names, spec.directed,
                 dask_key_name=named("changes", token),
             )  # fmt: skip
-            batch[part] = dd.from_delayed([task], meta=_empty(spec, part, names)), _reading(spec, part)
+            batch[part] = (
+                dd.from_delayed([task], meta=_empty(spec, part, names)),
+                _reading(spec, part),
+            )
     made = next_version(shards, batch, skip_missing=True)
     made.version = changes[-1].token
     return made
@@ -72,7 +75,11 @@ def _columns(spec: GraphSpec) -> dict[str, list[str]]:
 
 def _reading(spec: GraphSpec, part: str) -> EdgeColumns:
     own, names = spec.columns, _columns(spec)[part]
-    sides = (names, names) if part == "vertices" else (names[: len(names) // 2], names[len(names) // 2 :])
+    sides = (
+        (names, names)
+        if part == "vertices"
+        else (names[: len(names) // 2], names[len(names) // 2 :])
+    )
     weighted = part == "insert" and spec.weighted
     return EdgeColumns(
         tuple(sides[0]), tuple(sides[1]), own.names, own.dtypes,

@@ -23,6 +23,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.numbering import num_edges
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
+from dask_graphflow.showing.tables import counted
 from dask_graphflow.storage import folders, id_files, saved_members
 from dask_graphflow.storage.folders import Folder
 from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
@@ -30,7 +31,6 @@ from dask_graphflow.storage.versions import (
     History,
     SavedVersion,
     read_history,
-    version_of,
     write_version,
 )
 from dask_graphflow.tasks import placement
@@ -39,7 +39,6 @@ from dask_graphflow.tasks.names import named
 
 from . import saved_changes
 from .shards import Saved, Shards
-
 
 # The fraction of the edges that may be changes. With more, loading takes as long as writing a whole graph.
 COMPACT = 0.1
@@ -59,9 +58,9 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
     folder, saved = Folder.of(path, storage_options, OutputError), shards.saved
     if saved is None or saved.folder.path != folder.path:
         raise UsageError(
-            f"append=True adds versions to the folder of a saved graph, and this graph was not made from "
-            f"the one in {folder.path}. Load that graph, update it, and save the result; or save this graph "
-            "in an empty folder, without append"
+            f"append=True adds versions to a saved graph, and this graph was not made from the one in "
+            f"{folder.path}. Load that graph, update it, and save the result; or save this graph in an empty "
+            "folder, without append"
         )
     history = read_history(folder)
     tokens = [saved.version, *(version for version, _ in saved.updates)]
@@ -70,7 +69,9 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
             f"the newest version of {folder.path} is {history.newest}, and this graph was made from an "
             "earlier one. Load the graph again, update it again, and save that"
         )
-    edges = shards.size("edges", num_edges)  # raises what is wrong with the updates, before they are saved
+    edges = shards.size(
+        "edges", num_edges
+    )  # raises what is wrong with the updates, before they are saved
     at = tokens.index(history.token)
     number, base = history.newest, history.token
     for number, (token, batch) in enumerate(saved.updates[at:], number + 1):
@@ -95,24 +96,26 @@ def check(shards: Shards, path: Any) -> None:
 
 def write_whole(shards: Shards, folder: Folder) -> None:
     """Write all files of a graph into an empty folder."""
-    token = f"{shards.version}-{uuid.uuid4().hex}"
+    token = uuid.uuid4().hex
     folders.make_folder(folder)
     write = partial(saved_members.save, folder=folder, token=token)
     parts = shards.run(write, None, name="save")
     saved = [part for part in compute(*parts) if part is not None]
     grains = np.concatenate([part.grains for part in saved])
     stored = id_files.write_grains(folder, token, grains)
-    folders.write_manifest(folder, _manifest(shards.spec, token, saved, stored))
+    folders.write_manifest(folder, _manifest(shards, token, saved, stored))
 
 
 def _manifest(
-    spec: GraphSpec, token: str, saved: list[saved_members.Saved], grains: StoredFile
+    shards: Shards, token: str, saved: list[saved_members.Saved], grains: StoredFile
 ) -> Manifest:
-    columns, one = spec.columns, saved[0]
+    spec, one = shards.spec, saved[0]
+    columns = spec.columns
     sample = np.concatenate([part.sample for part in saved])
     return Manifest(
         version=VERSION,
         token=token,
+        graph=shards.version,
         directed=spec.directed,
         multi=spec.multi,
         partitions=spec.partitions,
@@ -184,18 +187,18 @@ class SavedGraph:
         ]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
         on_disk = self.folder.is_local and not self.spec.on_device
-        version = version_of(self.manifest)
+        version = self.manifest.graph
         shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk, version)
         shards.reason = reason
         return self._changed(shards)
 
     def _changed(self, shards: Shards) -> Shards:
         """Return the shards of the version that was asked for."""
-        *earlier, last = self.changes or [None]
-        for some in (earlier, [last]):
-            if some and some[-1] is not None:
-                shards = saved_changes.changed(shards, self.history.folder, some)
-        shards.saved = Saved(self.history.folder, shards.version)
+        folder, changes = self.history.folder, self.changes
+        for some in (changes[:-1], changes[-1:]):  # all others in one update
+            if some:
+                shards = saved_changes.changed(shards, folder, some)
+        shards.saved = Saved(folder, shards.version)
         return shards
 
     def _bounds(self, count: int) -> list[int]:
@@ -255,9 +258,8 @@ def is_saved(path: str) -> bool:
 def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
     """Return what the manifest of a saved graph says. With `verify`, check all files."""
     saved = read(path, None, "pandas", verify=verify)
-    about, newest = saved.manifest, saved.history.newest
-    versions = {} if newest == 0 else {"versions": f"0 to {newest}"}
-    return {
+    about, history = saved.manifest, saved.history
+    told = {
         "vertices": about.vertices,
         "edges": about.edges,
         "directed": about.directed,
@@ -267,6 +269,12 @@ def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
         "bytes": sum(one.size for one in about.files),
         "checksums": _say_verified(about, verify=verify),
     }
+    if history.newest:  # the manifest is that of the newest version that is there as a whole
+        told["vertices"] = told["edges"] = "see the newest version"
+    for one in history.changes:
+        counts = f"{counted(one.inserted, 'edge')} inserted, {one.deleted:,} deleted"
+        told[f"version {one.number}"] = f"{one.date}, {counts}"
+    return told
 
 
 def _say_verified(about: Manifest, *, verify: bool) -> str:

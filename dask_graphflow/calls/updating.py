@@ -86,7 +86,9 @@ def _no_weights(dtype: Any) -> np.ndarray | None:
     return None if dtype is None else np.empty(0, dtype)
 
 
-def read_batch(partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dtype: Any) -> BatchPart:
+def read_batch(
+    partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dtype: Any
+) -> BatchPart:
     """Return the edges in some partitions, with the id dtypes of `like` and the dtype of the weights."""
     sources, targets = [like], [like]
     weights: list[Any] = [_no_weights(weight_dtype)]

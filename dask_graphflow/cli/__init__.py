@@ -13,10 +13,11 @@ from .estimate import estimate
 from .generate import generate
 from .info import info
 from .shortest_paths import shortest_paths
+from .update import update
 
 __all__ = ["ALGORITHMS", "OTHERS", "command"]
 
-OTHERS = {one.name: one for one in (info, convert, estimate, generate, doctor) if one.name}
+OTHERS = {one.name: one for one in (info, convert, update, estimate, generate, doctor) if one.name}
 NAMES = sorted([*functions.__all__, shortest_paths.__name__])
 ALGORITHMS = {name.replace("_", "-"): name for name in NAMES}
 

@@ -24,12 +24,10 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 import pandas as pd
 
 from dask_graphflow.exceptions import InputFileError, OutputError
-from dask_graphflow.showing.tables import counted
 
 from .checksums import Summed, first_wrong
 from .folders import MANIFEST, Folder, not_written, read_manifest
@@ -54,17 +52,14 @@ class SavedVersion:
     date: str  # when it was saved: ISO 8601, UTC
     inserted: int  # number of new edges
     deleted: int  # number of edges to delete
-    files: dict[str, StoredFile]  # the files of the new edges, of those to delete, and of new vertices
+    files: dict[
+        str, StoredFile
+    ]  # the files of the new edges, of those to delete, and of new vertices
 
     @property
     def changed(self) -> int:
         """Number of edges of the change."""
         return self.inserted + self.deleted
-
-
-def version_of(manifest: Manifest) -> str:
-    """Return the token of the version that a saved graph is as a whole."""
-    return manifest.token.partition("-")[0]
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ class History:
     @property
     def token(self) -> str:
         """The token of the newest version."""
-        return self.changes[-1].token if self.changes else version_of(self.manifest(self.newest))
+        return self.changes[-1].token if self.changes else self.manifest(self.newest).graph
 
     def manifest(self, number: int) -> Manifest:
         """Return the manifest of a version that is there as a whole."""
@@ -91,7 +86,9 @@ class History:
 
     def whole_folder(self, number: int) -> Folder:
         """Return the folder of a version that is there as a whole."""
-        return self.folder if number == 0 else Folder(self.folder.fs, self.folder.at(f"base-{number}"))
+        return (
+            self.folder if number == 0 else Folder(self.folder.fs, self.folder.at(f"base-{number}"))
+        )
 
     def way_to(self, number: int | None) -> tuple[int, list[SavedVersion]]:
         """Return a version that is there as a whole, and the changes from it to another one.
@@ -127,7 +124,9 @@ def read_history(folder: Folder) -> History:
     changes = [_read_version(folder, number, have) for number in numbers]
     for before, after in zip(changes, changes[1:], strict=False):
         if after.number != before.number + 1 or after.base != before.token:
-            raise damaged(folder.at(f"changes-{after.number}.json"), "it does not follow the one before")
+            raise damaged(
+                folder.at(f"changes-{after.number}.json"), "it does not follow the one before"
+            )
     bases = sorted(int(found[1]) for name in have if (found := BASE.fullmatch(name)))
     fs = folder.fs
     whole = [number for number in bases if fs.isfile(folder.at(f"base-{number}/{MANIFEST}"))]
@@ -251,20 +250,26 @@ NUMBER = "version"  # the column with the number of a version
 
 
 def remaining(
-    inserted: pd.DataFrame, deleted: pd.DataFrame, ends: tuple[list[str], list[str]], *, directed: bool
+    inserted: pd.DataFrame,
+    deleted: pd.DataFrame,
+    ends: tuple[list[str], list[str]],
+    *,
+    directed: bool,
 ) -> pd.DataFrame:
     """Return the inserted edges that no later version deletes."""
     (sources, targets), both = ends, [*ends[0], *ends[1]]
     if not directed:
         turned = deleted.rename(columns=dict(zip(both, [*targets, *sources], strict=True)))
         deleted = pd.concat([deleted, turned[deleted.columns]], ignore_index=True)
-    last = deleted.groupby(both, sort=False, observed=True)[NUMBER].max().rename("last").reset_index()
+    last = (
+        deleted.groupby(both, sort=False, observed=True)[NUMBER].max().rename("last").reset_index()
+    )
     found = inserted.merge(last, on=both, how="left")["last"]
     # A version deletes first, and then inserts.
     return inserted[~(found.to_numpy() > inserted[NUMBER].to_numpy())]
 
 
-def vacuum(folder: Folder, keep: int) -> list[str]:
+def delete_unneeded(folder: Folder, keep: int) -> list[str]:
     """Delete what the newest `keep` versions do not need; return the names of what was deleted."""
     history, have = read_history(folder), folder.sizes()
     oldest = max(history.newest - keep + 1, min([*history.whole, history.newest]))
@@ -287,16 +292,10 @@ def vacuum(folder: Folder, keep: int) -> list[str]:
             gone.append(name)
     # What names other files goes first, so that a reader never finds a name without its file.
     for name in sorted(gone, key=lambda name: not name.endswith(".json")):
-        folder.fs.rm(folder.at(name), recursive=BASE.fullmatch(name) is not None)
+        try:
+            folder.fs.rm(folder.at(name), recursive=BASE.fullmatch(name) is not None)
+        except OSError as error:
+            raise OutputError(
+                f"{folder.at(name)} cannot be deleted: {error}. Give the permission to write there"
+            ) from error
     return sorted(gone)
-
-
-def describe(history: History) -> list[str]:
-    """Return a line of text per version."""
-    lines = []
-    for one in history.changes:
-        whole = ", stored as a whole" if one.number in history.whole else ""
-        lines.append(
-            f"{one.number}: {one.date}, {counted(one.inserted, 'edge')} inserted, {one.deleted:,} deleted{whole}"
-        )
-    return lines
