@@ -61,8 +61,9 @@ def load_graph(
     ------
     InputFileError
         The folder is not a saved graph or lacks the version, saving it was not finished, files of it are
-        missing or damaged, or a newer version of this library saved it. A damaged file is noticed by the first computation that
-        uses it; with `verify`, by this call. So is a folder that was replaced after the graph was loaded.
+        missing or damaged, or a newer version of this library saved it. A damaged file is noticed by the
+        first computation that uses it; with `verify`, by this call. So is a folder that was replaced after
+        the graph was loaded.
     BackendError
         `backend` is "cudf", and this process has no GPU or no cuDF.
     OptionError

@@ -30,7 +30,7 @@ def parts_of(
     spec: GraphSpec, batch: Mapping[str, tuple[Any, EdgeColumns]]
 ) -> dict[str, pd.DataFrame]:
     """Return what a batch inserts and deletes, and its vertices, as frames that can be written."""
-    columns, parts = _columns(spec), {}
+    columns, parts = _columns(spec), dict[str, pd.DataFrame]()
     every = {name: partitions_of(frame) for name, (frame, _) in batch.items()}
     for (name, (_, read)), partitions in zip(batch.items(), every.values(), strict=True):
         found = read_batch(compute(*partitions), read, spec.ids, spec.weight_dtype)
@@ -48,17 +48,16 @@ def parts_of(
 
 def changed(shards: Shards, folder: Folder, changes: Sequence[SavedVersion]) -> Shards:
     """Return the lazy shards of a saved graph after some changes, all in one update."""
-    spec, columns, batch = shards.spec, _columns(shards.spec), {}
+    spec, batch = shards.spec, dict[str, tuple[Any, EdgeColumns]]()
     for part in PARTS:
         if any(part in change.files for change in changes):
-            names = [*columns[part], *([WEIGHT] if part == "insert" and spec.weighted else [])]
-            token = token_of(part, [change.token for change in changes])
+            like, token = _like(spec, part), token_of(part, [change.token for change in changes])
             task = delayed(_read, pure=True)(
-                folder, list(changes), part, names, spec.directed,
+                folder, list(changes), part, like, spec.directed,
                 dask_key_name=named("changes", token),
             )  # fmt: skip
             batch[part] = (
-                dd.from_delayed([task], meta=_empty(spec, part, names)),
+                dd.from_delayed([task], meta=like, verify_meta=False),
                 _reading(spec, part),
             )
     made = next_version(shards, batch, skip_missing=True)
@@ -89,24 +88,25 @@ def _reading(spec: GraphSpec, part: str) -> EdgeColumns:
     )  # fmt: skip
 
 
-def _empty(spec: GraphSpec, part: str, names: list[str]) -> pd.DataFrame:
-    ids = kernels_for(spec.ids).to_pandas(spec.ids)
-    like = [ids[name] for name in ids] * (1 if part == "vertices" else 2)
-    made = dict(zip(names, like, strict=False))
-    if WEIGHT in names:
+def _like(spec: GraphSpec, part: str) -> pd.DataFrame:
+    """Return an empty frame with the columns and dtypes of one kind."""
+    ids, names = kernels_for(spec.ids).to_pandas(spec.ids), _columns(spec)[part]
+    made = dict(zip(names, [ids[name] for name in ids] * 2, strict=False))
+    if part == "insert" and spec.weighted:
         made[WEIGHT] = pd.Series([], dtype=spec.weight_dtype)
-    return build(pd.DataFrame, made)
+    frame: pd.DataFrame = build(pd.DataFrame, made)
+    return frame
 
 
 def _read(
-    folder: Folder, changes: Sequence[SavedVersion], part: str, names: list[str], directed: bool
+    folder: Folder, changes: Sequence[SavedVersion], part: str, like: pd.DataFrame, directed: bool
 ) -> pd.DataFrame:
     """Return the rows of one kind that several changes have together."""
-    frame = pd.concat(read_part(folder, changes, part), ignore_index=True)
-    deleted = read_part(folder, changes, "delete") if part == "insert" and len(changes) > 1 else []
-    if deleted:
-        ends = [name for name in names if name != WEIGHT]
+    frame = read_part(folder, changes, part, like)
+    deleting = [change for change in changes if "delete" in change.files]
+    if part == "insert" and len(changes) > 1 and deleting:
+        ends = [str(name) for name in like if name != WEIGHT]
         half = len(ends) // 2
-        gone = pd.concat(deleted, ignore_index=True)
+        gone = read_part(folder, deleting, "delete", like[ends])
         frame = remaining(frame, gone, (ends[:half], ends[half:]), directed=directed)
-    return frame[names].reset_index(drop=True)
+    return frame[list(like)].reset_index(drop=True)

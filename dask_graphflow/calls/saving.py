@@ -20,7 +20,7 @@ from dask_graphflow.graph import hubs, partition
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.dtypes import empty
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
-from dask_graphflow.graph.numbering import num_edges
+from dask_graphflow.graph.numbering import num_edges, num_vertices
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
 from dask_graphflow.showing.tables import counted
@@ -58,9 +58,9 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
     folder, saved = Folder.of(path, storage_options, OutputError), shards.saved
     if saved is None or saved.folder.path != folder.path:
         raise UsageError(
-            f"append=True adds versions to a saved graph, and this graph was not made from the one in "
-            f"{folder.path}. Load that graph, update it, and save the result; or save this graph in an empty "
-            "folder, without append"
+            "append=True adds versions to a saved graph, and this graph was not made from the one in "
+            f"{folder.path}. Load that graph, update it, and save the result; or save this graph in an "
+            "empty folder without append"
         )
     history = read_history(folder)
     tokens = [saved.version, *(version for version, _ in saved.updates)]
@@ -69,18 +69,18 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
             f"the newest version of {folder.path} is {history.newest}, and this graph was made from an "
             "earlier one. Load the graph again, update it again, and save that"
         )
-    edges = shards.size(
-        "edges", num_edges
-    )  # raises what is wrong with the updates, before they are saved
-    at = tokens.index(history.token)
-    number, base = history.newest, history.token
-    for number, (token, batch) in enumerate(saved.updates[at:], number + 1):
-        write_version(folder, number, token, base, saved_changes.parts_of(shards.spec, batch))
+    # Computing these raises what is wrong with the updates, before they are saved.
+    sizes = shards.size("vertices", num_vertices), shards.size("edges", num_edges)
+    number, base, new = history.newest, history.token, saved.updates[tokens.index(history.token) :]
+    for token, batch in new:
+        number += 1
+        about = token, base, sizes if token == shards.version else None
+        write_version(folder, number, *about, saved_changes.parts_of(shards.spec, batch))
         base = token
     shards.saved = Saved(folder, shards.version)
     history = read_history(folder)
-    if sum(one.changed for one in history.way_to(number)[1]) > COMPACT * edges:
-        write_whole(shards, history.whole_folder(number))
+    if new and sum(one.changed for one in history.way_to(number)[1]) > COMPACT * sizes[1]:
+        write_whole(shards, history.empty_folder(number))
 
 
 def check(shards: Shards, path: Any) -> None:
@@ -198,6 +198,8 @@ class SavedGraph:
         for some in (changes[:-1], changes[-1:]):  # all others in one update
             if some:
                 shards = saved_changes.changed(shards, folder, some)
+        if changes and changes[-1].sizes is not None:
+            shards.sizes = dict(zip(("vertices", "edges"), changes[-1].sizes, strict=True))
         shards.saved = Saved(folder, shards.version)
         return shards
 
@@ -259,7 +261,7 @@ def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
     """Return what the manifest of a saved graph says. With `verify`, check all files."""
     saved = read(path, None, "pandas", verify=verify)
     about, history = saved.manifest, saved.history
-    told = {
+    told: dict[str, Any] = {
         "vertices": about.vertices,
         "edges": about.edges,
         "directed": about.directed,
@@ -269,8 +271,9 @@ def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
         "bytes": sum(one.size for one in about.files),
         "checksums": _say_verified(about, verify=verify),
     }
-    if history.newest:  # the manifest is that of the newest version that is there as a whole
-        told["vertices"] = told["edges"] = "see the newest version"
+    if saved.changes:  # the manifest is that of an earlier version
+        sizes = saved.changes[-1].sizes or ("not counted", "not counted")
+        told |= dict(zip(("vertices", "edges"), sizes, strict=True))
     for one in history.changes:
         counts = f"{counted(one.inserted, 'edge')} inserted, {one.deleted:,} deleted"
         told[f"version {one.number}"] = f"{one.date}, {counts}"

@@ -61,8 +61,8 @@ class Manifest:
     # A random name, by which graphs are told apart that were saved in one folder at different times. Each
     # file has it, too.
     token: str
-    # The version of the graph that was saved, which a loaded graph has, too; see :class:`.Shards`. The token
-    # if an earlier version of the library saved it.
+    # The version of the graph that was saved, which a loaded graph has, too; see :class:`.Shards`. The
+    # token if an earlier version of the library saved it.
     graph: str
     # See :class:`.GraphSpec`.
     directed: bool
@@ -210,6 +210,7 @@ def _are(fits: Callable[[Any], bool], *, least: int = 1) -> Callable[[Any], bool
 
 
 def is_file(value: Any, kind: type = StoredFile) -> bool:
+    """Say whether a value of JSON describes a file."""
     numbers = {field.name for field in fields(kind)} - {"file", "checksums"}
     return (
         isinstance(value, dict)

@@ -9,9 +9,10 @@
     ...
     base-7/                          version 7 as a whole: a saved graph by itself
 
-A version is made from the newest whole graph before it and the changes since. No file that a reader can have
-opened is written again. A writer that ends early leaves files that no ``changes-*.json`` names, and of two
-writers of the same version, the second gets an error, because the name of that file is given only once.
+A version is made from the newest whole graph before it and the changes since. No file that a reader can
+have opened is written again. A writer that ends early leaves files that no ``changes-*.json`` names, and
+of two writers of the same version, the second gets an error, because the name of that file is given only
+once.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dask_graphflow.exceptions import InputFileError, OutputError
 
 from .checksums import Summed, first_wrong
-from .folders import MANIFEST, Folder, not_written, read_manifest
+from .folders import MANIFEST, Folder, read_manifest
 from .manifest import Manifest, StoredFile, checksum_of, is_file
 from .stored_range import damaged, read
 
@@ -52,6 +57,9 @@ class SavedVersion:
     date: str  # when it was saved: ISO 8601, UTC
     inserted: int  # number of new edges
     deleted: int  # number of edges to delete
+    # Number of vertices and edges of the graph; None if they were not counted, because the next version was
+    # saved together with this one.
+    sizes: list[int] | None
     files: dict[
         str, StoredFile
     ]  # the files of the new edges, of those to delete, and of new vertices
@@ -90,6 +98,16 @@ class History:
             self.folder if number == 0 else Folder(self.folder.fs, self.folder.at(f"base-{number}"))
         )
 
+    def empty_folder(self, number: int) -> Folder:
+        """Return the folder in which a version can be stored as a whole.
+
+        A writer that ended early may have left files there. No other one writes this version.
+        """
+        folder = self.whole_folder(number)
+        if folder.sizes():
+            folder.fs.rm(folder.path, recursive=True)
+        return folder
+
     def way_to(self, number: int | None) -> tuple[int, list[SavedVersion]]:
         """Return a version that is there as a whole, and the changes from it to another one.
 
@@ -122,7 +140,7 @@ def read_history(folder: Folder) -> History:
         read_manifest(folder)  # raises, and says why
     numbers = sorted(int(found[1]) for name in have if (found := CHANGES.fullmatch(name)))
     changes = [_read_version(folder, number, have) for number in numbers]
-    for before, after in zip(changes, changes[1:], strict=False):
+    for before, after in pairwise(changes):
         if after.number != before.number + 1 or after.base != before.token:
             raise damaged(
                 folder.at(f"changes-{after.number}.json"), "it does not follow the one before"
@@ -169,7 +187,12 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
 
 
 def write_version(
-    folder: Folder, number: int, token: str, base: str, parts: Mapping[str, pd.DataFrame]
+    folder: Folder,
+    number: int,
+    token: str,
+    base: str,
+    sizes: Sequence[int] | None,
+    parts: Mapping[str, pd.DataFrame],
 ) -> None:
     """Write the changes of a version, and then the file that makes it a version.
 
@@ -187,7 +210,8 @@ def write_version(
     rows = {name: len(frame) for name, frame in parts.items()}
     date = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     counts = rows.get("insert", 0), rows.get("delete", 0)
-    version = SavedVersion(number, token, base, date, *counts, files)
+    kept = None if sizes is None else [*sizes]
+    version = SavedVersion(number, token, base, date, *counts, kept, files)
     about = asdict(version)
     text = {"format": FORMAT, "version": VERSION, **about, "checksum": checksum_of(about)}
     _write_once(folder, f"changes-{number}.json", mark, json.dumps(text, indent=2).encode(), number)
@@ -203,7 +227,7 @@ def _write_frame(folder: Folder, name: str, frame: pd.DataFrame) -> StoredFile:
             into.write(held.getbuffer())
         return StoredFile(name, int(folder.fs.size(path)), into.checksums)
     except OSError as error:
-        raise not_written(path, error) from error
+        raise _not_added(path, error) from error
 
 
 def _write_once(folder: Folder, name: str, mark: str, text: bytes, number: int) -> None:
@@ -228,11 +252,23 @@ def _write_once(folder: Folder, name: str, mark: str, text: bytes, number: int) 
             "again, update it again, and save that"
         ) from None
     except (OSError, ValueError, NotImplementedError) as error:
-        raise not_written(path, error) from error
+        raise _not_added(path, error) from error
 
 
-def read_part(folder: Folder, changes: Sequence[SavedVersion], name: str) -> list[pd.DataFrame]:
-    """Return the rows of one kind of several changes, with the number of their version as a column."""
+def _not_added(path: str, error: Exception) -> OutputError:
+    return OutputError(
+        f"{path} cannot be written: {error}. A version needs a folder that can be written to, with room "
+        "for its changes. The earlier versions are as they were: make room, and save the graph again"
+    )
+
+
+def read_part(
+    folder: Folder, changes: Sequence[SavedVersion], name: str, like: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the rows of one kind of several changes, and the number of the version of each.
+
+    The columns are those of `like`, with its dtypes.
+    """
     frames = []
     for change in changes:
         if name not in change.files:
@@ -241,9 +277,16 @@ def read_part(folder: Folder, changes: Sequence[SavedVersion], name: str) -> lis
         memory = read(folder, one)
         if first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
             raise damaged(folder.at(one.file), "its bytes do not have their checksums")
-        frame = pd.read_parquet(io.BytesIO(memory.data))
-        frames.append(frame.assign(**{NUMBER: change.number}))
-    return frames
+        table = pq.read_table(pa.BufferReader(pa.py_buffer(memory)), columns=list(like))
+        columns = {name: _series(table[name], dtype) for name, dtype in like.dtypes.items()}
+        frames.append(pd.DataFrame(columns | {NUMBER: change.number}))
+    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def _series(column: pa.ChunkedArray, dtype: Any) -> pd.Series:
+    if hasattr(dtype, "__from_arrow__"):
+        return pd.Series(dtype.__from_arrow__(column))
+    return column.to_pandas().astype(dtype)  # type: ignore[no-any-return]
 
 
 NUMBER = "version"  # the column with the number of a version
