@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from packaging.requirements import Requirement
 
+import dask_graphflow as gf
 from _graphflow_cli import NAMES, main
 from benchmarks import __main__ as benchmarks
 
@@ -56,6 +57,9 @@ def folder(tmp_path, monkeypatch):
     """The folder in which commands run, with the files that they read."""
     pairs = pd.DataFrame({"left": [1, 1, 2, 3], "right": [2, 3, 3, 4]})
     pairs.to_parquet(tmp_path / "pairs.parquet")
+    gf.Graph(pairs, source="left", target="right").save(tmp_path / "web")
+    pairs.iloc[:1].to_parquet(tmp_path / "old.parquet")
+    pairs.iloc[:2].assign(left=9).to_parquet(tmp_path / "new.parquet")
     monkeypatch.chdir(tmp_path)
 
 
