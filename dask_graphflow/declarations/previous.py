@@ -13,8 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import UsageError
-from dask_graphflow.graph import frames, vertex_ids
+from dask_graphflow.graph import frames, renumber, vertex_ids
 from dask_graphflow.graph.align_ids import align
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.kernels import all_true, kernels_for
 from dask_graphflow.operators.access import move_to
 
 from .option import Check
@@ -22,6 +24,7 @@ from .spec import GraphSpec
 
 PREVIOUS = "previous"  # name of the option
 KEY = "dask_graphflow"  # name in the attrs of a frame
+IDS = ("id", "id or null")  # the dtypes of columns of ids
 
 
 class ResultToken(NamedTuple):
@@ -45,7 +48,8 @@ class Previous(Check):
     """The result of the same call on the graph from which an update made this one, as a frame.
 
     The algorithm gets a dict of columns, each with one value per vertex of the member. `fills` has the
-    columns that it needs, all of them numbers, and the value of a vertex without a row.
+    columns that it needs, and the value of a vertex without a row. A column of ids becomes a column of
+    vertex numbers in this graph, and -1 for null.
     """
 
     fills: Mapping[str, Any]
@@ -58,7 +62,8 @@ class Previous(Check):
 
     def expect(self, token: ResultToken, columns: Mapping[str, Any]) -> Expected:
         """Return the check of the frame in a call, given the dtypes of the columns of its result."""
-        return Expected(token, {name: np.dtype(columns[name]) for name in self.fills}, self.fills)
+        dtypes = {name: columns[name] for name in self.fills if columns[name] not in IDS}
+        return Expected(token, {name: np.dtype(dtypes[name]) for name in dtypes}, self.fills)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,9 @@ class Expected:
     """The result that a call takes as `previous`."""
 
     token: ResultToken
-    dtypes: Mapping[str, np.dtype[Any]]  # of the columns that the algorithm needs
+    dtypes: Mapping[
+        str, np.dtype[Any]
+    ]  # of the columns that the algorithm needs, except those of ids
     fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
 
     def check(self, frame: Any) -> None:
@@ -92,7 +99,10 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        columns = {name: g.column(fill, self.dtypes[name]) for name, fill in self.fills.items()}
+        columns = {
+            name: g.column(fill, self.dtypes.get(name, g.index))
+            for name, fill in self.fills.items()
+        }
         if not len(frame):
             return columns
         ids = vertex_ids.named(frame.iloc[:, : len(like.columns)], like, PREVIOUS)
@@ -101,8 +111,33 @@ class Expected:
             raise self._changed("has other ids")
         chosen, at = aligned
         for name, column in columns.items():
-            column[at] = move_to(column, frames.values(frame[name])[chosen])
+            if name in self.dtypes:
+                values = frames.values(frame[name])
+            else:
+                values = self._numbers(g, frame, vertex_names(name, len(like.columns)))
+            column[at] = move_to(column, values[chosen])
         return columns
+
+    def _numbers(self, g: Any, frame: Any, names: Sequence[str]) -> Any:
+        """Return the numbers of the vertices in some columns, of any member; -1 for null."""
+        if not {*names} <= {*frame.columns}:
+            raise self._changed(f"has no column {names[0]!r}")
+        ids = frame[list(names)]
+        some = np.flatnonzero(kernels_for(ids).to_pandas(ids.notna().all(axis=1)).to_numpy())
+        numbers = np.full(len(ids), -1, np.int64)
+        if not len(some):
+            return numbers
+        if len(some) < len(ids):
+            ids = ids.iloc[some]
+        ids, codes = vertex_ids.named(ids, g.empty_ids, PREVIOUS), slice(None)
+        if g.member.shard.ids is not None:  # each distinct id is searched for once
+            codes, ids = renumber.factorize(ids)
+        places = g.find(ids, unique=False, known=False)
+        places = g.elementwise_max(np.where(places < 0, -1, places + g.member.shard.low))
+        if not all_true(places >= 0):
+            raise self._changed(f"has ids in {names[0]!r} that are not in the graph")
+        numbers[some] = move_to(numbers, places[codes])
+        return numbers
 
     @property
     def _call(self) -> str:

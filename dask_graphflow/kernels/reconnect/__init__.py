@@ -15,8 +15,8 @@ class Cut(NamedTuple):
     # Arrays of the labels' dtype, shape (c,). Vertices in pieces that were cut off, and their new labels.
     vertices: Array
     labels: Array
-    # Arrays of the labels' dtype, shape (r,). Labels whose own vertices are in such pieces, and the new labels
-    # of the remaining vertices.
+    # Arrays of the labels' dtype, shape (r,). Labels whose own vertices are in such pieces, and the new
+    # labels of the remaining vertices.
     old: Array
     new: Array
 
@@ -24,9 +24,7 @@ class Cut(NamedTuple):
 class ReconnectKernels(Protocol):
     """What :mod:`.reconnect.host` can do."""
 
-    def cut_off(
-        self, sides: list[Rows], labels: Array, seeds: Array, budget: int
-    ) -> Cut | None:
+    def cut_off(self, sides: list[Rows], labels: Array, seeds: Array, budget: int) -> Cut | None:
         """Find the pieces that deleted edges have cut off from their components, by one thread.
 
         All seeds of a component search at once, in turns of equal work. Two searches that meet become one,
