@@ -122,21 +122,22 @@ class Expected:
         """Return the numbers of the vertices in some columns, of any member; -1 for null."""
         if not {*names} <= {*frame.columns}:
             raise self._changed(f"has no column {names[0]!r}")
-        ids = frame[list(names)]
+        shard, ids = g.member.shard, frame[list(names)]
+        if shard.ids is None and ids.dtypes.iloc[0] == shard.like.dtypes.iloc[0]:
+            numbers = frames.values(ids[names[0]]).astype("int64") - shard.base
+            if not all_true((numbers >= 0) & (numbers < shard.size)):
+                raise self._unknown(names)
+            return numbers
         some = np.flatnonzero(kernels_for(ids).to_pandas(ids.notna().all(axis=1)).to_numpy())
         numbers = np.full(len(ids), -1, np.int64)
-        if not len(some):
-            return numbers
-        if len(some) < len(ids):
-            ids = ids.iloc[some]
-        ids, codes = vertex_ids.named(ids, g.empty_ids, PREVIOUS), slice(None)
-        if g.member.shard.ids is not None:  # each distinct id is searched for once
-            codes, ids = renumber.factorize(ids)
-        places = g.find(ids, unique=False, known=False)
-        places = g.elementwise_max(np.where(places < 0, -1, places + g.member.shard.low))
-        if not all_true(places >= 0):
-            raise self._changed(f"has ids in {names[0]!r} that are not in the graph")
-        numbers[some] = move_to(numbers, places[codes])
+        if len(some):
+            # Each distinct id is searched for once.
+            codes, ids = renumber.factorize(vertex_ids.named(ids.iloc[some], g.empty_ids, PREVIOUS))
+            places = g.find(ids, unique=False, known=False)
+            places = g.elementwise_max(np.where(places < 0, -1, places + shard.low))
+            if not all_true(places >= 0):
+                raise self._unknown(names)
+            numbers[some] = move_to(numbers, places)[kernels_for(codes).to_host(codes)]
         return numbers
 
     @property
@@ -170,6 +171,9 @@ class Expected:
             if name not in frame.columns or frame[name].dtype != dtype:
                 raise self._changed(f"has no column {name!r} of dtype {dtype}")
         return int(rows)
+
+    def _unknown(self, names: Sequence[str]) -> UsageError:
+        return self._changed(f"has other ids in {names[0]!r}")
 
     def _changed(self, how: str) -> UsageError:
         return UsageError(
