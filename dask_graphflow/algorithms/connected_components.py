@@ -31,6 +31,12 @@ def connected_components(
     the edges: it does not build a graph, and is several times faster than building one. The directions of
     the edges do not matter: in a directed graph the components are the weakly connected ones.
 
+    With `previous`, only vertices near deleted edges are searched, and the components at both ends of
+    inserted edges are joined. All components are computed again if more than about one edge in 1,000
+    changed, if deleted edges have long detours, as in road networks, or if the graph has several members or
+    is on a GPU. The same holds if edges were deleted from a directed graph, unless an earlier call has
+    already made the list of edges that enter each vertex.
+
     Returns
     -------
     dask.dataframe.DataFrame

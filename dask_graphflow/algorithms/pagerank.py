@@ -63,6 +63,12 @@ def pagerank(
     dangling : dict, Series or DataFrame, optional
         Where the surfer goes from vertices that no edge leaves: weights in the same forms. The restart
         weights by default.
+    previous : DataFrame, optional
+        Ranks to start from: the result of an earlier call, usually on the graph from which
+        :meth:`~dask_graphflow.Graph.update` made this one, but any earlier graph does. New vertices start
+        with an equal part, and ids that are no longer in the graph are ignored. The result is as exact as
+        without `previous`, and takes fewer iterations. With "float64" on a host, only vertices whose ranks
+        still change are computed again, if they have few edges. Give either `nstart` or `previous`.
     precision : {"float64", "float32"}
         Precision of the ranks during the computation. With "float32" an iteration reads half as much
         memory, and ranks are accurate to about 5 digits. "float64" by default.
@@ -86,9 +92,10 @@ def pagerank(
         return Answer({"pagerank": g.column(0, "float64")})
     uniform = np.dtype(precision).type(1 / pull.count)
     rank, dangling_rank, change = np.full_like(share, uniform), float(uniform) * sinks, math.inf
-    if (start := _start(g, nstart, previous)) is not None:
-        start = pull.take(start)
-        rank, dangling_rank = start.astype(precision), g.total(start * (share == 0), 1.0)
+    if nstart is not None or previous is not None:
+        start = pull.take(nstart) if previous is None else _start(g, pull.take(previous), nstart)
+        rank = start.astype(precision)
+        dangling_rank = g.total(start * (share == 0), 1.0) if sinks else 0.0
     # The probability that a restart, or a step from a dangling vertex, leads to each vertex.
     restart = np.array([1 / pull.count], like=rank)
     if personalization is not None:
@@ -113,17 +120,18 @@ def pagerank(
         iteration += done
         if changes is not None and (settled := changes.settle(max_iter - iteration)):
             change, iteration = changes.left, iteration + changes.iterations
+            if change < limit:
+                return Answer({"pagerank": changes.ranks})
     if fail_on_nonconvergence and tol is not None and change >= limit:
         so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)
     return Answer({"pagerank": pull.end()})
 
 
-def _start(g: GraphView, nstart: Any, previous: Any) -> Any:
-    """Return the ranks to start from, which sum to 1; None for equal ranks."""
-    if nstart is not None and previous is not None:
-        raise OptionError("both nstart and previous say where ranks start; give one of them")
-    if previous is None:
-        return nstart
-    ranks = np.where(g.exists, np.where(np.isnan(previous), 1 / g.count, previous), 0)
-    return ranks / g.total(ranks, g.largest(ranks))
+def _start(g: GraphView, earlier: Any, nstart: Any) -> Any:
+    """Return earlier ranks, in which new vertices have an equal part, scaled to sum to 1."""
+    if nstart is not None:
+        raise OptionError("nstart= and previous= both give the first ranks; give only one of them")
+    earlier[np.isnan(earlier)] = 1 / g.count
+    earlier /= g.total(earlier, g.largest(earlier))
+    return earlier

@@ -25,8 +25,9 @@ from .pull import ONE, Pull
 MAGNITUDE = 2.0**60  # changes can add up to 2
 DENSE = 0.15  # part of the edges from which on a full iteration is faster than a step
 FEWEST = 1 / 64  # a step takes as long as a full iteration over at least this part of the edges
-PLAIN = EdgeOp("pass_changes", target="gain", signal="int64(passed[src])", slot="add")
-WEIGHTED = EdgeOp("pass_weighted", target="gain", signal="int64(passed[src] * weight)", slot="add")
+PASSED = "change[src] * factor[src]"
+PLAIN = EdgeOp("pass_on", target="gain", signal=f"int64({PASSED})", slot="add")
+WEIGHTED = EdgeOp("pass_weighted", target="gain", signal=f"int64({PASSED} * weight)", slot="add")
 
 
 def track_changes(
@@ -58,6 +59,8 @@ class RankChanges:
 
     Attributes
     ----------
+    ranks : array of float64, shape (V_p,)
+        The ranks after the last call.
     left : float
         The sum of the magnitudes of the changes that were not passed on, over all members.
     iterations : int
@@ -66,31 +69,42 @@ class RankChanges:
 
     def __init__(self, g: GraphView, pull: Pull, share: Any, alpha: float, limit: float) -> None:
         self._g, self._pull, self._share, self._limit = g, pull, share, limit
-        self._rank, self._factor = pull.ranks(), alpha * pull.by_vertex(share)
-        self._passed, self._gain = g.column(0, "float64"), g.column(0, "int64")
-        columns = {"passed": self._passed, "gain": self._gain}
+        self.ranks, self._factor = pull.ranks(), alpha * pull.by_vertex(share)
+        self._sinks = g.count_true(share == 0) > 0
+        self._change, self._gain = np.empty_like(self.ranks), g.column(0, "int64")
+        columns = {"change": self._change, "factor": self._factor, "gain": self._gain}
         self._advance = Advance(g, WEIGHTED if g.weighted else PLAIN, columns)
         self.left, self.iterations = np.inf, 0
+        # How many iterations are left out before the next try, and before the one after it.
+        self._skipped, self._pause = 0, 1
 
     def settle(self, most: int) -> bool:
         """Pass large changes of the last iteration on, while that is faster than another one.
 
-        It takes at most the time of `most` iterations. Return whether ranks have changed. All members call
+        After a try in vain, it is tried again after twice as many iterations as before. It takes at most the time of `most` iterations. Return whether ranks have changed. All members call
         it.
         """
-        before, self._rank = self._rank, self._pull.ranks()
-        work = self._pass_on(self._rank - before, most * self._pull.edges)
-        self.iterations = min(most, int(work / max(self._pull.edges, 1)))
-        if not work:
+        self._skipped -= 1
+        if self._skipped >= 0:
+            if self._skipped == 0:
+                self.ranks = self._pull.ranks()
             return False
-        dangling = self._g.total(self._rank * (self._factor == 0), 1.0)
-        self._pull.begin(self._pull.take(self._rank), self._share, dangling)
-        return True
+        before, self.ranks = self.ranks, self._pull.ranks()
+        np.subtract(self.ranks, before, out=self._change)
+        work = self._pass_on(most * self._pull.edges)
+        self.iterations = min(most, int(work / max(self._pull.edges, 1)))
+        if work and self.left >= self._limit:
+            at_sinks = self._g.total(self.ranks * (self._factor == 0), 1.0) if self._sinks else 0.0
+            self._pull.begin(self._pull.take(self.ranks), self._share, at_sinks)
+        self._pause = 1 if work else 2 * self._pause
+        self._skipped = self._pause - 1
+        return work > 0
 
-    def _pass_on(self, change: Any, most: float) -> float:
+    def _pass_on(self, most: float) -> float:
         """Take steps that read up to about `most` edges; return how many they read."""
-        g, rank, count, edges = self._g, self._rank, self._pull.count, self._pull.edges
-        own, of_sinks, work = _whole(np.abs(change)), 0, 0.0
+        g, ranks, change = self._g, self.ranks, self._change
+        count, edges = self._pull.count, self._pull.edges
+        own, of_sinks, work = _whole(change), 0, 0.0
         least, limit, large = self._limit / (2 * count), np.inf, None
         while True:
             whole, waiting = g.all_reduce(sums=(own, of_sinks)).sums
@@ -107,21 +121,23 @@ class RankChanges:
             if not frontier:
                 large = None
                 continue
-            moved, factor = change[large], self._factor[large]
-            own -= _whole(np.abs(moved))
-            of_sinks += _whole(moved[factor == 0])
-            self._passed[large], change[large] = moved * factor, 0
             reached = self._advance.push(frontier).vertices
+            moved = change[large]
+            own -= _whole(moved)
+            if self._sinks:
+                moved = moved[self._factor[large] == 0] * MAGNITUDE
+                of_sinks += int(moved.astype("int64").sum())
+            change[large] = 0
             gain = self._gain[reached] / ONE
             self._gain[reached] = 0
-            rank[reached] += gain
+            ranks[reached] += gain
             old, new = change[reached], change[reached] + gain
             change[reached] = new
-            own += _whole(np.abs(new)) - _whole(np.abs(old))
+            own += _whole(new) - _whole(old)
             large = reached[np.abs(new) > limit]
             work += frontier.leaving + FEWEST * edges
 
 
-def _whole(values: Any) -> int:
-    """Return the sum of values as a whole number, which does not depend on their order."""
-    return int((values * MAGNITUDE).astype("int64").sum())
+def _whole(changes: Any) -> int:
+    """Return the sum of magnitudes as a whole number, which does not depend on their order."""
+    return int(np.abs(changes * MAGNITUDE).astype("int64").sum())
