@@ -174,7 +174,7 @@ class Shards:
         self.settle()
         if self._derive:
             loop = partial(_derive_and_run, derive=self._derive, loop=loop)
-        carried, loop = with_frames(self.built, frames, loop, every=True)
+        carried, loop = with_frames(self.built, frames, loop, on_all=True)
         made = object.__new__(Shards)
         made.__dict__.update(self.__dict__, sizes={}, folder=None, persisted=False, _base=self)
         made.version, made.earlier = token_of(self.version, loop, frames), self.version

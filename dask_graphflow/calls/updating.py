@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from dask_graphflow.exceptions import VertexTypeError, WeightError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.dtypes import Inexact
 from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.numbering import stacked
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.update import Batch, update
 from dask_graphflow.graph.vertex_ids import brought
@@ -60,62 +61,80 @@ def _update(
         return shard  # it has no vertices, and gets none
     channel.narrow(shard.members)
     read = {
-        name: _Read(shard.like, partitions[name], own, weight_dtype)
+        name: _read(partitions[name], own, shard.like, weight_dtype)
         for name, own in columns.items()
     }
-    none = _Read(shard.like, [], None, weight_dtype)
+    none = _Read(shard.like, shard.like, _no_weights(weight_dtype))
     inserted, deleted = (read.pop(name, none) for name in ("insert", "delete"))
-    vertices = frames.stack([one.ends[0] for one in (none, *read.values())])
-    batch = Batch(inserted.ends, inserted.weights, deleted.ends, vertices)
+    vertices = frames.stack([one.sources for one in (none, *read.values())])
+    batch = Batch(inserted[:2], inserted.weights, deleted[:2], vertices)
     return update(shard, Exchange(channel, device=shard.on_device), batch, **how)
 
 
-class _Read:
-    """The ends and the weights of the edges in some partitions, in the types of the graph."""
+class _Read(NamedTuple):
+    """The edges in some partitions, in the types of the graph."""
 
-    def __init__(
-        self, like: Any, partitions: Sequence[Any], columns: EdgeColumns | None, weight_dtype: Any
-    ) -> None:
-        self._like, self._columns = like, columns
-        sides: tuple[list[Any], list[Any]] = [], []
-        weights = []
-        for at, partition in enumerate(partitions):
-            assert columns is not None
-            piece = read_edges(brought(partition, like), at, columns)
-            for side, ends in zip(sides, (piece.source, piece.target), strict=True):
-                side.append(self._as_ids(ends.frame))
-            if weight_dtype is not None and piece.weight is not None:
-                weights.append(self._as_weights(piece.weight, weight_dtype))
-        self.ends = tuple(frames.stack(side) if side else like for side in sides)
-        none = None if weight_dtype is None else np.empty(0, weight_dtype)
-        self.weights = np.concatenate(weights) if weights else none
+    sources: Any  # frame
+    targets: Any  # frame
+    weights: np.ndarray | None
 
-    def _as_ids(self, ids: Any) -> Any:
-        assert self._columns is not None
-        columns = {}
-        for name, dtype in self._like.dtypes.items():
-            try:
-                columns[name] = dtypes.exactly(ids[name], dtype)
-            except Inexact as error:
-                role, value = self._columns.role, error.value
-                raise VertexTypeError(
-                    f"{role} has ids of dtype {ids[name].dtype}"
-                    f"{'' if value is None else f' such as {shown(value)}'}, and the graph's ids have "
-                    f"dtype {dtype}, which cannot hold that. Leave such edges out, or build the graph "
-                    "again from ids of a dtype that can hold all of them"
-                ) from error
-        return frames.build(type(ids), columns)
 
-    def _as_weights(self, weights: Any, dtype: Any) -> np.ndarray:
-        assert self._columns is not None
-        values = pd.Series(kernels_for(weights).to_host(weights))
+def _no_weights(dtype: Any) -> np.ndarray | None:
+    return None if dtype is None else np.empty(0, dtype)
+
+
+def _read(partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dtype: Any) -> _Read:
+    """Return the edges in some partitions, with the id dtypes of `like` and the dtype of the weights."""
+    sources, targets = [like], [like]
+    weights: list[Any] = [_no_weights(weight_dtype)]
+    for at, partition in enumerate(partitions):
+        source, target, weight, _ = read_edges(brought(partition, like), at, columns)
+        assert target is not None
+        sources.append(_as_ids(source.frame, like, columns.role))
+        targets.append(_as_ids(target.frame, like, columns.role))
+        if weight is not None:
+            weights.append(_as_weights(weight, weight_dtype, columns))
+    every: Any = None if weight_dtype is None else np.concatenate(weights)
+    return _Read(stacked(sources), stacked(targets), every)
+
+
+def _as_ids(ids: Any, like: Any, role: str) -> Any:
+    """Return ids with the dtypes of the graph's ids, or raise if these cannot hold them."""
+    if ids.dtypes.equals(like.dtypes):
+        return ids
+    columns = {}
+    for name, dtype in like.dtypes.items():
         try:
-            return dtypes.exactly(values, dtype).to_numpy()
+            columns[name] = dtypes.exactly(ids[name], dtype)
         except Inexact as error:
-            name = self._columns.weight
-            raise WeightError(
-                f"weight column {name!r} of {self._columns.role} has dtype {values.dtype} and holds "
-                f"{shown(error.value)}, and the graph's weights have dtype {dtype}, which cannot hold "
-                "that. Convert the column, for example with "
-                f"{self._columns.role}.astype({{{name!r}: '{dtype}'}})"
+            shows = "" if error.value is None else f" such as {_plain(error.value)}"
+            raise VertexTypeError(
+                f"{role} has ids of dtype {ids[name].dtype}{shows}, and the graph's ids have dtype "
+                f"{dtype}, which cannot hold that. Leave such rows out, or build the graph again from ids "
+                "of a dtype that can hold all of them"
             ) from error
+    return frames.build(type(ids), columns)
+
+
+def _plain(value: Any) -> str:
+    """Return a value as text, without the name of NumPy's type."""
+    return shown(value.item() if isinstance(value, np.generic) else value)
+
+
+def _as_weights(weights: Any, dtype: Any, columns: EdgeColumns) -> np.ndarray:
+    """Return weights with the dtype of the graph's weights, or raise if it cannot hold them."""
+    values = pd.Series(kernels_for(weights).to_host(weights))
+    try:
+        exact: np.ndarray = dtypes.exactly(values, dtype).to_numpy()
+    except Inexact as error:
+        name, role = columns.weight, columns.role
+        advice = f"Convert the column, for example with {role}.astype({{{name!r}: '{dtype}'}})"
+        if dtype.kind == "i":
+            advice = (
+                "Round the weights, or build the graph again from edges whose weights are floats"
+            )
+        raise WeightError(
+            f"weight column {name!r} of {role} has dtype {values.dtype} and holds {_plain(error.value)}, "
+            f"and the graph's weights have dtype {dtype}, which cannot hold that. {advice}"
+        ) from error
+    return exact

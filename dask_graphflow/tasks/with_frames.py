@@ -39,16 +39,16 @@ class _ShardWithFrames(_WithFrames, Subset):
 
 
 def with_frames(
-    shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop, *, every: bool = False
+    shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop, *, on_all: bool = False
 ) -> tuple[list[Delayed], Loop]:
     """Return shards that carry the frames, and a loop for :func:`.gang.run` that takes both.
 
     The loop takes the channel, shard and rank, then the frames as a dict of lists of partitions, then the
-    run's arguments. It also runs on members without vertices if `every` is true.
+    run's arguments. It also runs on members without vertices if `on_all` is true.
     """
     read = {name: _partitions(frame) for name, frame in frames.items()}
     counts = {name: len(partitions) for name, partitions in read.items()}
-    both = delayed(_WithFrames if every else _ShardWithFrames, pure=True)
+    both = delayed(_WithFrames if on_all else _ShardWithFrames, pure=True)
     # Not in a dict or list: Dask drops the futures of persisted partitions from nested arguments.
     every = list(chain.from_iterable(read.values()))
     carried = [
