@@ -99,23 +99,26 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        columns = {
-            name: g.column(fill, self.dtypes.get(name, g.index))
-            for name, fill in self.fills.items()
-        }
-        if not len(frame):
-            return columns
-        ids = vertex_ids.named(frame.iloc[:, : len(like.columns)], like, PREVIOUS)
+        ids = frame.iloc[:, : len(like.columns)]
+        if len(ids) and not ids.dtypes.equals(like.dtypes):
+            ids = vertex_ids.named(ids, like, PREVIOUS)
         aligned = align(g.member.shard, g.member.exchange, ids)
         if aligned is None:
             raise self._changed("has other ids")
         chosen, at = aligned
-        for name, column in columns.items():
+        columns = {}
+        for name, fill in self.fills.items():
+            dtype = self.dtypes.get(name, g.index)
             if name in self.dtypes:
-                values = frames.values(frame[name])
+                values = frames.values(frame[name])[chosen]
             else:
-                values = self._numbers(g, frame, vertex_names(name, len(like.columns)))
-            column[at] = move_to(column, values[chosen])
+                values = self._numbers(g, frame, vertex_names(name, len(like.columns)))[chosen]
+                values = values.astype(dtype)
+            if isinstance(at, slice):  # all vertices in order
+                columns[name] = move_to(g.column(0, dtype, 0), values).copy()
+            else:
+                columns[name] = g.column(fill, dtype)
+                columns[name][at] = move_to(columns[name], values)
         return columns
 
     def _numbers(self, g: Any, frame: Any, names: Sequence[str]) -> Any:

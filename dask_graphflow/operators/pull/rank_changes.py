@@ -81,8 +81,8 @@ class RankChanges:
     def settle(self, most: int) -> bool:
         """Pass large changes of the last iteration on, while that is faster than another one.
 
-        After a try in vain, it is tried again after twice as many iterations as before. It takes at most the time of `most` iterations. Return whether ranks have changed. All members call
-        it.
+        After a try in vain, it is tried again after twice as many iterations as before. A try takes at most
+        the time of `most` iterations. Return whether ranks have changed. All members call it.
         """
         self._skipped -= 1
         if self._skipped >= 0:
