@@ -418,24 +418,25 @@ def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target:
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = ...,
@@ -698,8 +699,8 @@ class FrameMethods:
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
         max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def personalized_pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

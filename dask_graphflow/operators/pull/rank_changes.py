@@ -130,7 +130,8 @@ class RankChanges:
             change[large] = 0
             gain = self._gain[reached] / ONE
             self._gain[reached] = 0
-            ranks[reached] += gain
+            # A rank that falls to 0 could be rounded to a negative number.
+            ranks[reached] = np.maximum(ranks[reached] + gain, 0.0)
             old, new = change[reached], change[reached] + gain
             change[reached] = new
             own += _whole(new) - _whole(old)
