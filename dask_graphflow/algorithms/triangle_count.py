@@ -8,9 +8,12 @@ once, where the rows of two adjacent vertices have an end in common [1]_.
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.operators.intersect import count_triangles
 from dask_graphflow.operators.view import GraphView
 
@@ -20,7 +23,9 @@ from dask_graphflow.operators.view import GraphView
     directed=False,
     cost=Cost("labels", 1, passes=5, rows=1, copies=1),
 )
-def triangle_count(g: GraphView) -> Answer:
+def triangle_count(
+    g: GraphView, *, previous: Annotated[Any | None, Previous({"triangles": 0})] = None
+) -> Answer:
     """Return the number of triangles at each vertex.
 
     A triangle is a set of three vertices with an edge between any two of them. The directions of edges,

@@ -16,8 +16,10 @@ from dask_graphflow.graph import derived
 from dask_graphflow.graph.numbering import num_edges, num_vertices
 from dask_graphflow.showing.arguments import explained
 
+from .updates import GraphUpdates
 
-class GraphContents:
+
+class GraphContents(GraphUpdates):
     """The vertices and edges of a graph, and other forms of it."""
 
     directed: bool

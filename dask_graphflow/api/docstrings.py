@@ -28,6 +28,13 @@ SHARED = {
 Report each superstep when it ends, in a progress bar or to a function. False by default. The notes of
 :class:`~dask_graphflow.Graph` describe both.""",
     ),
+    "previous": (
+        "DataFrame, optional",
+        """\
+The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this one, in
+memory, lazy, or read from Parquet. It is brought up to date, which takes less time than a new computation
+if few edges changed. It never changes the result.""",
+    ),
     "max_iter": ("int", "Maximum number of iterations; {default} by default."),
     "precision": (
         '{{"float64", "float32"}}',
@@ -70,6 +77,7 @@ dask.dataframe.DataFrame
 ERRORS = {
     "ConvergenceError": "`max_iter` iterations did not reach `tol`.",
     "UnknownVertexError": "An id in an option is not in the graph: no edge starts or ends there.",
+    "UsageError": "`previous` is not the result of this call on the version before the last update.",
     "WeightError": "A weight is negative, infinite, NaN, or far too large or small.",
 }
 RAISES = """
@@ -145,6 +153,7 @@ def _errors(declared: Algorithm, own: str) -> str:
     raised = {
         "ConvergenceError": "fail_on_nonconvergence" in options,
         "UnknownVertexError": any(option.check.names_vertices for option in options.values()),
+        "UsageError": declared.previous is not None,
         "WeightError": declared.weights != "ignored" and declared.result.rows != "edges",
     }
     return "".join(

@@ -537,16 +537,18 @@ def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None
 @overload
 def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, previous: Any = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, previous: Any = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, previous: Any = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def truss_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -730,7 +732,8 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, previous: Any = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def truss_number(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...

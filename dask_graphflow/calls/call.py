@@ -15,6 +15,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.option import Flag
+from dask_graphflow.declarations.previous import PREVIOUS, ResultToken
 from dask_graphflow.exceptions import GraphMemoryError, WeightError
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.device_shard import on_this_device
@@ -24,6 +25,7 @@ from dask_graphflow.kernels import check_room, is_on_disk, kernels_for, no_room_
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import partitions
 from dask_graphflow.tasks.progress import Progress, listener
+from dask_graphflow.tasks.tokens import token_of
 
 from .empty_frames import empty_result
 from .results import result_frames, steps_frame
@@ -51,6 +53,7 @@ class Call:
     rows: str = "vertices"
     incoming: bool = False  # whether `work` uses only the edges that enter vertices
     trace: bool = False  # whether to return a frame with one row per superstep too
+    token: ResultToken | None = None  # what the frames of the result say about it in their attrs
     # The first member reports each superstep to it.
     progress: Progress = field(default_factory=partial(Progress, None))
 
@@ -112,6 +115,10 @@ class Call:
         frames = result_frames(
             shard, exchange, answer, self.columns, rows=self.rows, parts=parts, threads=threads
         )
+        if self.token is not None:
+            attrs = self.token.attrs(exchange.all_sum(sum(map(len, frames))))
+            for frame in frames:
+                frame.attrs = attrs
         seconds = time.perf_counter() - began
         logger.debug("%s: member %d of %d took %.3g s", self.name, rank, exchange.size, seconds)
         if self.trace:
@@ -150,15 +157,25 @@ def ask(
     }
     sent = options | {name: check.check(name, values[name], spec) for name, check in checks.items()}
     resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
-    result, name = declared.result.of_call(sent), declared.name.replace("_", "-")
+    result, token = declared.result.of_call(sent), None
+    columns = result.all_columns(spec, sent, weighted=declared.weights != "ignored")
+    if declared.previous is not None:
+        others = {name: value for name, value in sent.items() if name != PREVIOUS}
+        token = ResultToken(shards.version, f"{declared.name}-{token_of(others)}")
+        if PREVIOUS in checks:
+            expected = declared.previous.expect(token._replace(version=shards.earlier), columns)
+            expected.check(sent[PREVIOUS])
+            resolve[PREVIOUS] = expected.resolve
+    name = declared.name.replace("_", "-")
     call = Call(
         name,
         partial(_answer, run=run, resolve=resolve, edge_bytes=declared.edge_bytes),
-        result.all_columns(spec, sent, weighted=declared.weights != "ignored"),
+        columns,
         rows=result.rows,
         incoming=declared.incoming and not resolve,
         trace=Flag().check("trace", trace, spec),
         progress=Progress(listener(progress, name)),
+        token=token,
     )
     frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
     return call.send(shards, sent, frames=frames)

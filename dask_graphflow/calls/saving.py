@@ -28,6 +28,7 @@ from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import named
+from dask_graphflow.tasks.tokens import token_of
 
 from .shards import Shards
 
@@ -128,7 +129,8 @@ class SavedGraph:
         ]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
         on_disk = self.folder.is_local and not self.spec.on_device
-        shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk)
+        version = token_of(self.manifest.text())
+        shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk, version)
         shards.reason = reason
         return shards
 

@@ -24,6 +24,7 @@ from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
 from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.reading import read_edges, read_vertices
+from dask_graphflow.tasks.tokens import token_of
 from dask_graphflow.tasks.with_frames import with_frames
 
 Derive = Callable[[Shard, Exchange, int], Shard]
@@ -67,6 +68,12 @@ class Shards:
         graph was saved.
     folder : str or None
         The folder of the saved graph from which the shards are loaded; None if they are built.
+    version : str
+        A token of what the graph is made from: equal tokens mean equal graphs.
+    earlier : str or None
+        The version from which an update made this one; None if no update made it.
+    persisted : bool
+        Whether the shards are persisted, or are being built for that.
     """
 
     def __init__(
@@ -76,6 +83,10 @@ class Shards:
         self.reason: str | None = None
         self.sizes: dict[str, int] = {}
         self.folder: str | None = None
+        self.version = token_of(*frames, spec.directed, spec.multi)
+        self.earlier: str | None = None
+        self.persisted = False
+        self._base: Shards | None = None  # the shards from which an update makes these
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
         self._memory_plan = None if spec.on_device else self._plan_memory(frames)
         read: Callable[..., Any] = partial(read_edges, plan=self._memory_plan)
@@ -95,11 +106,6 @@ class Shards:
         kept = isinstance(edges, dd.DataFrame) and Resident.of(edges.expr) is not None
         spec, plan = self.spec, self.plan
         return Plan(spec.partitions, plan.count, spec.directed, plan.on_disk, kept)
-
-    @property
-    def persisted(self) -> bool:
-        """Whether the shards are persisted, or are being built for that."""
-        return self._deal_reads is None
 
     @cached_property
     def built(self) -> list[Delayed]:
@@ -125,8 +131,8 @@ class Shards:
         kept = object.__new__(Shards)
         kept.__dict__.update(self.__dict__, built=clients.persist(self.built))
         kept.sizes = dict(self.sizes)
-        # The frames would stay in memory otherwise.
-        kept._deal_reads = None
+        # The frames would stay in memory otherwise, and the graph from which an update makes this one.
+        kept.persisted, kept._deal_reads, kept._base = True, None, None
         kept.__dict__.pop("_building", None)
         if self.plan.choose is not None:
             kept._choice = clients.persist(_chosen(kept.built[0]))
@@ -140,10 +146,12 @@ class Shards:
         sizes: dict[str, int],
         folder: str,
         on_disk: bool,
+        version: str,
     ) -> Shards:
         """Return the shards of a saved graph, each of which a lazy object loads."""
         shards = cls(spec, [], MemberPlan(len(built), on_disk=on_disk))
-        shards.built, shards.sizes, shards.folder = built, sizes, folder
+        shards.built, shards.sizes = built, sizes
+        shards.folder, shards.version = folder, version
         return shards
 
     def derived(self, spec: GraphSpec, derive: Derive) -> Shards:
@@ -153,8 +161,27 @@ class Shards:
         persisted graph makes it only once.
         """
         made = object.__new__(Shards)
-        made.__dict__.update(self.__dict__, spec=spec, sizes={})
+        made.__dict__.update(self.__dict__, spec=spec, sizes={}, earlier=None)
+        made.version = token_of(self.version, derive)
         made._derive = (*self._derive, derive)
+        return made
+
+    def updated(self, loop: gang.Loop, frames: Mapping[str, Any]) -> Shards:
+        """Return the shards of the next version of the graph, which `loop` makes from these shards.
+
+        All members read the `frames`, and `loop` runs on all of them; see :func:`.with_frames`.
+        """
+        self.settle()
+        if self._derive:
+            loop = partial(_derive_and_run, derive=self._derive, loop=loop)
+        carried, loop = with_frames(self.built, frames, loop, on_all=True)
+        made = object.__new__(Shards)
+        made.__dict__.update(self.__dict__, sizes={}, folder=None, persisted=False, _base=self)
+        made.version, made.earlier = token_of(self.version, loop, frames), self.version
+        made._derive, made._only_edges, made._deal_reads, made._choice = (), False, None, None
+        made.__dict__.pop("built", None)
+        alone = self.spec.on_device
+        made._building = gang.expression(carried, loop, None, name="update", alone=alone)
         return made
 
     def settle(self) -> None:
@@ -234,7 +261,12 @@ class Shards:
         return partial(build, recipe=recipe)
 
     def _futures(self) -> list[Any]:
-        """Return the futures of persisted shards; an empty list if no cluster stores them."""
+        """Return the futures of persisted shards, or of those that an update uses.
+
+        The list is empty if no cluster stores them.
+        """
+        if self._base is not None:
+            return self._base._futures()
         kept = [*self.built, self._choice] if self.persisted else []
         values = [value for one in kept if one is not None for value in one.dask.values()]
         return [value for value in values if hasattr(value, "add_done_callback")]

@@ -17,6 +17,7 @@ from dask_graphflow.api import functions
 from dask_graphflow.api.signatures import Described
 from dask_graphflow.cli import options
 from dask_graphflow.declarations.option import Option
+from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.graph.edgelist import default_ends
 
 from .docs import described, plain
@@ -54,7 +55,11 @@ def _command(function: Callable[..., Any], about: Described) -> click.Command:
 
         run(frame_of, **running)
 
-    own = {name: plain(about.documentation.of(name), taken) for name in taken if name not in HERE}
+    # A command reads its graph from files, so there is no earlier version of it.
+    left_out = HERE | {name for name, option in taken.items() if option.kind == Previous.kind}
+    own = {
+        name: plain(about.documentation.of(name), taken) for name in taken if name not in left_out
+    }
     add = options.together(
         options.paths,
         options.ends,

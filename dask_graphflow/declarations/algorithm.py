@@ -13,6 +13,7 @@ from .answer import Answer, Result
 from .cost import Cost
 from .documentation import Documentation
 from .option import Option, options_of
+from .previous import Previous
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ class Algorithm:
     def name(self) -> str:
         """Name of the function."""
         return self.run.__name__
+
+    @cached_property
+    def previous(self) -> Previous | None:
+        """The option that takes the result of an earlier version of the graph, if there is one."""
+        checks = (option.check for option in self.options.values())
+        return next((check for check in checks if isinstance(check, Previous)), None)
 
     @cached_property
     def documentation(self) -> Documentation:

@@ -27,6 +27,8 @@ from . import dtypes, frames
 from .advice import convert
 from .dtypes import Inexact
 
+BATCHES = ("insert", "delete")  # what the caller calls frames with changes of a graph
+
 # The columns of both ends, if the caller does not name them.
 DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("left", "right"))
 
@@ -177,10 +179,12 @@ class EdgeColumns:
         for column, values in series.items():
             if not _never_null(values.dtype) and (nulls := int(values.isna().sum())):
                 if not self.dropna:
+                    advice = "Pass dropna=True to leave such edges out, or fill them before"
+                    if self.role in BATCHES:  # the graph was built without this option
+                        advice = f"Leave such edges out of {self.role}, or fill them before"
                     raise NullVertexError(
                         f"column {column!r} has {counted(nulls, 'null')} in a partition of "
-                        f"{counted(len(frame), 'edge')}; an edge needs two ends. Pass dropna=True to leave "
-                        "such edges out, or fill them before"
+                        f"{counted(len(frame), 'edge')}; an edge needs two ends. {advice}"
                     )
                 whole = values.notna() if whole is None else whole & values.notna()
         if whole is not None:

@@ -25,11 +25,56 @@ SHARE = 16  # more ids are searched for if there are at least this many times as
 def search_ids(among: Any, ids: Any) -> np.ndarray | None:
     """Return the row of each id in a frame of sorted ids, as int64; -1 for ids that are not there.
 
-    None if a join is needed: for many ids, on a device, for ids of another type, or for types without
-    arrays of integers or bytes in their order, such as decimals.
+    None if a join is needed; see :func:`places_of`.
+    """
+    if (found := places_of(among, ids)) is None:
+        return None
+    first, stop = found
+    return np.where(first < stop, first, -1)
+
+
+def places_of(among: Any, ids: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return where the rows with each id begin and end in a frame of sorted ids, as int64.
+
+    They begin where they end for an id that is not there: that is its place in the order. None if a join
+    is needed: for many ids, on a device, for ids of another type, or for types without arrays of integers
+    or bytes in their order, such as decimals.
     """
     if len(ids) > max(FEW, len(among) // SHARE) or not is_pandas(type(among)):
         return None
+    columns, values = _comparable(among, ids)
+    if not columns:
+        return None
+    first, stop = np.zeros(len(ids), np.int64), np.full(len(ids), len(among), np.int64)
+    for own, given in zip(columns, values, strict=True):
+        lookup.of(first).narrow(own, given, first, stop)
+    return first, stop
+
+
+def merge_ids(among: Any, ids: Any) -> tuple[slice, np.ndarray] | None:
+    """Find ascending ids in a range of sorted ids; return which of them are in the range, and their rows.
+
+    Both frames have one column. The result is None if the ids do not ascend, if one of them is between two
+    ids of the range, or if :func:`search_ids` would need a join.
+    """
+    if not (len(among.columns) == 1 and is_pandas(type(among)) and len(among)):
+        return None
+    columns, values = _comparable(among, ids)
+    if not columns:
+        return None
+    (own,), (given,) = columns, values
+    # Where the range begins and ends among the ids.
+    ends = arrays_of(among.iloc[[0, -1], 0])
+    first, stop = np.zeros(2, np.int64), np.full(2, len(ids), np.int64)
+    lookup.of(first).narrow(given, ends, first, stop)
+    inside = slice(int(first[0]), int(stop[1]))
+    rows = np.empty(max(0, inside.stop - inside.start), np.int64)
+    merged = lookup.of(rows).merge(own, arrays_of(ids.iloc[inside, 0]), rows)
+    return (inside, rows) if merged else None
+
+
+def _comparable(among: Any, ids: Any) -> tuple[list[Any], list[Any]]:
+    """Return the arrays of the columns of two frames; no arrays if their order is not that of the ids."""
     columns = [arrays_of(among[name]) for name in among.columns]
     values = [arrays_of(ids[name]) for name in ids.columns]
     # All types of text have the same bytes, but integers can count milliseconds or microseconds.
@@ -37,12 +82,7 @@ def search_ids(among: Any, ids: Any) -> np.ndarray | None:
         len(own) == len(given) and (len(own) > 1 or kind == other)
         for own, given, kind, other in zip(columns, values, among.dtypes, ids.dtypes, strict=True)
     )
-    if not (all(columns) and all(alike)):
-        return None
-    first, stop = np.zeros(len(ids), np.int64), np.full(len(ids), len(among), np.int64)
-    for own, given in zip(columns, values, strict=True):
-        lookup.of(first).narrow(own, given, first, stop)
-    return np.where(first < stop, first, -1)
+    return (columns, values) if all(columns) and all(alike) else ([], [])
 
 
 def arrays_of(column: pd.Series) -> tuple[np.ndarray, ...]:

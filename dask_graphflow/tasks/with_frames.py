@@ -19,26 +19,36 @@ from .names import named
 from .partitions import partitions_of
 
 
-class _ShardWithFrames(Subset):
+class _WithFrames:
     """A shard and additional frames, each as the list of its partitions."""
 
     def __init__(self, shard: Any, counts: Mapping[str, int], *partitions: Any) -> None:
-        self.shard, self.members = shard, shard.members
+        self.shard = shard
         rest = iter(partitions)
         self.frames = {name: list(islice(rest, count)) for name, count in counts.items()}
 
 
+class _ShardWithFrames(_WithFrames, Subset):
+    """The same; members without vertices do not run."""
+
+    @property
+    def members(self) -> int:  # type: ignore[override]
+        """The number of members that have work."""
+        members: int = self.shard.members
+        return members
+
+
 def with_frames(
-    shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop
+    shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop, *, on_all: bool = False
 ) -> tuple[list[Delayed], Loop]:
     """Return shards that carry the frames, and a loop for :func:`.gang.run` that takes both.
 
     The loop takes the channel, shard and rank, then the frames as a dict of lists of partitions, then the
-    run's arguments.
+    run's arguments. It also runs on members without vertices if `on_all` is true.
     """
     read = {name: _partitions(frame) for name, frame in frames.items()}
     counts = {name: len(partitions) for name, partitions in read.items()}
-    both = delayed(_ShardWithFrames, pure=True)
+    both = delayed(_WithFrames if on_all else _ShardWithFrames, pure=True)
     # Not in a dict or list: Dask drops the futures of persisted partitions from nested arguments.
     every = list(chain.from_iterable(read.values()))
     carried = [
@@ -52,5 +62,5 @@ def _partitions(frame: Any) -> list[Delayed]:
     return partitions_of(frame) if isinstance(frame, Held) else list(frame.to_delayed())
 
 
-def _run(channel: Channel, shard: _ShardWithFrames, rank: int, *arguments: Any, loop: Loop) -> Any:
+def _run(channel: Channel, shard: _WithFrames, rank: int, *arguments: Any, loop: Loop) -> Any:
     return loop(channel, shard.shard, rank, shard.frames, *arguments)

@@ -32,6 +32,22 @@ class LookupKernels(Protocol):
             Where each range begins and ends. They are changed. A range without the value becomes empty.
         """
 
+    def merge(self, column: tuple[Array, ...], values: tuple[Array, ...], rows: Array) -> bool:
+        """Find values that ascend in a column that ascends, by one pass over both.
+
+        Parameters
+        ----------
+        column, values : tuple of array
+            See :func:`narrow`.
+        rows : array of int64
+            Set to the row of each value.
+
+        Returns
+        -------
+        bool
+            Whether the values ascend, and all of them are in the column. Otherwise, `rows` means nothing.
+        """
+
 
 of: Callable[[Any], LookupKernels] = bind(__name__)
 

@@ -66,6 +66,28 @@ _narrow_integers = _narrowing(_compare_integers, "integers")
 _narrow_bytes = _narrowing(_compare_bytes, "bytes")
 
 
+def _merging(compare: Callable[..., Any], program: str) -> Any:
+    """Return the loop over two columns that ascend."""
+
+    def merge(column, count, values, rows):
+        row = 0
+        for k in range(rows.size):
+            order = -1
+            while row < count and order < 0:
+                order = compare(column, row, values, k)
+                row += 1
+            if order != 0:
+                return False
+            rows[k] = row - 1
+        return True
+
+    return _compiled(merge, program=program)
+
+
+_merge_integers = _merging(_compare_integers, "merge integers")
+_merge_bytes = _merging(_compare_bytes, "merge bytes")
+
+
 def narrow(
     column: tuple[np.ndarray, ...],
     values: tuple[np.ndarray, ...],
@@ -74,6 +96,12 @@ def narrow(
 ) -> None:
     kernel = _narrow_integers if len(column) == 1 else _narrow_bytes
     kernel(tuple(map(_read_only, column)), tuple(map(_read_only, values)), first, stop)
+
+
+def merge(column: tuple[np.ndarray, ...], values: tuple[np.ndarray, ...], rows: np.ndarray) -> bool:
+    kernel = _merge_integers if len(column) == 1 else _merge_bytes
+    count = len(column[0]) - (len(column) - 1)  # strings have one offset more
+    return bool(kernel(tuple(map(_read_only, column)), count, tuple(map(_read_only, values)), rows))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

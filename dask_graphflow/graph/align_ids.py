@@ -1,0 +1,48 @@
+"""Alignment of the rows of a frame, such as an earlier result, with the vertices of a member."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.kernels import all_true, kernels_for
+
+from .frames import values
+from .numbering import numbers_of, occurs
+from .search_ids import merge_ids
+from .shard import Shard
+
+
+def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
+    """Return which rows of a frame of ids name vertices of this member, and the positions of these.
+
+    All members call it, with the same ids. Ids that ascend are merged with those of the graph; others need
+    a join. The result is None on all members unless each row names another vertex.
+    """
+    rows, at = _merge(shard, exchange, ids)
+    # No row is merged by two members, and no member merges two rows with one vertex.
+    if exchange.all_sum(len(at)) == len(ids):
+        return rows, at
+    at = numbers_of(shard, exchange, ids, unique=False, known=False)
+    rows = np.flatnonzero(at >= 0)
+    marks = np.zeros_like(at, bool, shape=shard.owned)
+    marks[at[rows]] = True
+    distinct = exchange.all_sum(int(marks.sum()))
+    return (rows, at[rows]) if distinct == len(ids) else None
+
+
+def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any]:
+    """Return this member's rows and positions, as :func:`align` does, if all ids ascend; else no rows."""
+    none = slice(0), np.empty(0, np.int64)
+    if shard.ids is not None:
+        return merge_ids(shard.ids, ids) or none
+    has = occurs(shard, exchange)
+    places = kernels_for(has).namespace.asarray(values(ids.iloc[:, 0])).astype("int64")
+    places -= shard.base + shard.low
+    if not all_true(places[1:] > places[:-1]):
+        return none
+    first, stop = np.searchsorted(places, np.array([0, shard.owned], like=places)).tolist()
+    at = places[first:stop]
+    return (slice(first, stop), at) if all_true(has[at]) else none

@@ -1,0 +1,119 @@
+"""What an update changes: the ids and the edges of a batch, which all members have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.exceptions import EdgeListError
+from dask_graphflow.graph import renumber
+from dask_graphflow.graph.vertex_ids import shown
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.showing.tables import counted
+
+
+class Batch(NamedTuple):
+    """The contents of the frames of an update. Ids are frames, with the graph's columns and dtypes."""
+
+    inserted: tuple[Any, Any]  # the sources and the targets of new edges
+    weights: np.ndarray | None  # the weights of new edges
+    deleted: tuple[Any, Any]  # the sources and the targets of edges that are deleted
+    vertices: Any  # further vertices
+
+
+class BatchIds(NamedTuple):
+    """The distinct ids of a batch, in their order, and where they are used."""
+
+    ids: Any  # frame
+    added: np.ndarray  # array of bool. Whether each id is a vertex after the update.
+    # The row in `ids` of the sources and the targets of the new edges, and then of those deleted.
+    inserted: tuple[np.ndarray, np.ndarray]
+    deleted: tuple[np.ndarray, np.ndarray]
+
+
+def ids_of_batch(batch: Batch, threads: int) -> BatchIds:
+    """Return the distinct ids of a batch."""
+    parts = [*batch.inserted, *batch.deleted, batch.vertices]
+    ids, codes = renumber.number(parts, threads=threads)
+    rows = [kernels_for(own).to_host(own).astype("int64") for own in codes]
+    added = np.zeros(len(ids), bool)
+    for own in (rows[0], rows[1], rows[4]):
+        added[own] = True
+    return BatchIds(ids, added, (rows[0], rows[1]), (rows[2], rows[3]))
+
+
+class Pairs(NamedTuple):
+    """The pairs of vertices that a batch names: each once, in the order of the rows of a graph."""
+
+    sources: np.ndarray  # array of int64, shape (k,). Numbers of vertices, ascending.
+    targets: np.ndarray  # array of int64, shape (k,). They ascend for each source.
+    gone: np.ndarray  # array of bool, shape (k,). Whether the edges of the pair are deleted.
+    # Array of int64, shape (k + 1,). The index of the first new edge of each pair, followed by the number
+    # of all new edges.
+    bounds: np.ndarray
+    weights: np.ndarray | None  # the weights of the new edges, in this order
+    deleted: np.ndarray  # array of int64. The index of the pair of each deleted edge of the batch.
+
+    def part(self, low: int, high: int) -> Pairs:
+        """Return the pairs whose sources are `low` to ``high - 1``, without `deleted`."""
+        begin, end = np.searchsorted(self.sources, [low, high]).tolist()
+        first, last = self.bounds[begin], self.bounds[end]
+        weights = None if self.weights is None else self.weights[first:last]
+        return Pairs(
+            self.sources[begin:end],
+            self.targets[begin:end],
+            self.gone[begin:end],
+            self.bounds[begin : end + 1] - first,
+            weights,
+            self.deleted[:0],
+        )
+
+
+def pairs_of(
+    inserted: tuple[np.ndarray, np.ndarray],
+    deleted: tuple[np.ndarray, np.ndarray],
+    weights: np.ndarray | None,
+    *,
+    undirected: bool,
+) -> Pairs:
+    """Return the pairs of some new and deleted edges, whose ends are numbers.
+
+    In an undirected graph, each edge counts in both directions, and a self-loop once.
+    """
+    new, old = len(inserted[0]), len(deleted[0])
+    u, v = (np.concatenate([*both]) for both in zip(inserted, deleted, strict=True))
+    edge = np.arange(new + old)
+    if undirected:
+        turned = np.flatnonzero(u != v)
+        u, v, edge = (
+            np.concatenate([u, v[turned]]),
+            np.concatenate([v, u[turned]]),
+            np.concatenate([edge, turned]),
+        )
+    # Parallel edges stay in the order of the batch, in whichever direction they were given.
+    order = np.lexsort((edge, v, u))
+    u, v, edge = u[order], v[order], edge[order]
+    first = np.ones(len(u), bool)
+    first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
+    pair, is_new = np.cumsum(first) - 1, edge < new
+    gone = np.zeros(np.count_nonzero(first), bool)
+    gone[pair[~is_new]] = True
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(pair[is_new], minlength=len(gone)))])
+    of_edge = np.zeros(new + old, np.int64)
+    of_edge[edge] = pair
+    values = None if weights is None else weights[edge[is_new]]
+    return Pairs(u[first], v[first], gone, bounds, values, of_edge[new:])
+
+
+def check_found(found: np.ndarray, sources: Any, targets: Any) -> None:
+    """Raise if an edge that should be deleted was not found. All members raise the same error."""
+    lost = np.flatnonzero(~found)
+    if not len(lost):
+        return
+    one, other = (shown(ids.iloc[lost[:1]]) for ids in (sources, targets))
+    raise EdgeListError(
+        f"delete has {counted(len(lost), 'edge')} that the graph does not have, such as the one from "
+        f"{one} to {other}; an edge can be deleted only if it is there before the update. "
+        "Leave such edges out, or give missing='ignore' to skip them"
+    )
