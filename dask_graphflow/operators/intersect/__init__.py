@@ -2,6 +2,7 @@
 
 from .common_neighbors import CommonNeighbors
 from .edge_triangles import EdgeTriangles
+from .triangle_changes import triangle_changes
 from .triangle_counts import count_triangles
 
-__all__ = ["CommonNeighbors", "EdgeTriangles", "count_triangles"]
+__all__ = ["CommonNeighbors", "EdgeTriangles", "count_triangles", "triangle_changes"]
