@@ -128,7 +128,9 @@ def _as_weights(weights: Any, dtype: Any, columns: EdgeColumns) -> np.ndarray:
         name, role = columns.weight, columns.role
         advice = f"Convert the column, for example with {role}.astype({{{name!r}: '{dtype}'}})"
         if dtype.kind == "i":
-            advice = "Round the weights, or build the graph again from edges whose weights are floats"
+            advice = (
+                "Round the weights, or build the graph again from edges whose weights are floats"
+            )
         raise WeightError(
             f"weight column {name!r} of {role} has dtype {values.dtype} and holds {_plain(error.value)}, "
             f"and the graph's weights have dtype {dtype}, which cannot hold that. {advice}"

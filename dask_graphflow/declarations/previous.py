@@ -6,6 +6,7 @@ frame that is computed, persisted, or written to Parquet and read again.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -15,13 +16,18 @@ import numpy as np
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import frames, vertex_ids
 from dask_graphflow.graph.align_ids import align
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.numbering import numbers_of
 from dask_graphflow.operators.access import move_to
 
 from .option import Check
 from .spec import GraphSpec
 
+logger = logging.getLogger(__name__)
+
 PREVIOUS = "previous"  # name of the option
 KEY = "dask_graphflow"  # name in the attrs of a frame
+IDS = "id or null"  # declares a column of vertex ids that can be null
 
 
 class ResultToken(NamedTuple):
@@ -45,10 +51,16 @@ class Previous(Check):
     """The result of the same call on the graph from which an update made this one, as a frame.
 
     The algorithm gets a dict of columns, each with one value per vertex of the member. `fills` has the
-    columns that it needs, all of them numbers, and the value of a vertex without a row.
+    columns that it needs, and the value of a vertex without a row. Ids that can be null become vertex
+    numbers, and -1 for null.
+
+    If an algorithm uses an earlier result only when it is `alone`, a single member with all edges in host
+    memory, it gets None otherwise. It also gets None if one of the options `without` is set.
     """
 
     fills: Mapping[str, Any]
+    alone: bool = False
+    without: Sequence[str] = ()
     reads_frame: ClassVar[bool] = True
     kind: ClassVar[str] = "earlier result"
 
@@ -56,9 +68,13 @@ class Previous(Check):
         """Return the frame. :meth:`Expected.check` checks it, once the other options are known."""
         return value
 
-    def expect(self, token: ResultToken, columns: Mapping[str, Any]) -> Expected:
-        """Return the check of the frame in a call, given the dtypes of the columns of its result."""
-        return Expected(token, {name: np.dtype(columns[name]) for name in self.fills}, self.fills)
+    def expect(
+        self, token: ResultToken, columns: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> Expected:
+        """Return the check of the frame in a call, given the dtypes of its columns and all options."""
+        dtypes = {name: columns[name] for name in self.fills}
+        used = all(options[name] is None or options[name] is False for name in self.without)
+        return Expected(token, dtypes, self.fills, self.alone, used)
 
 
 @dataclass(frozen=True)
@@ -66,8 +82,12 @@ class Expected:
     """The result that a call takes as `previous`."""
 
     token: ResultToken
-    dtypes: Mapping[str, np.dtype[Any]]  # of the columns that the algorithm needs
+    dtypes: Mapping[
+        str, Any
+    ]  # of the columns that the algorithm needs, as the result declares them
     fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
+    alone: bool  # whether only a single member with all edges in host memory uses it
+    used: bool  # whether the algorithm uses it with the other options
 
     def check(self, frame: Any) -> None:
         """Raise if a frame is not the result, as far as it can be known before the call is carried out."""
@@ -82,8 +102,8 @@ class Expected:
         if len(known) or KEY in getattr(known, "attrs", {}):
             self._rows(known)
 
-    def resolve(self, g: Any, sent: Sequence[Any]) -> dict[str, Any]:
-        """Return the columns that the algorithm needs, for this member's vertices.
+    def resolve(self, g: Any, sent: Sequence[Any]) -> dict[str, Any] | None:
+        """Return the columns that the algorithm needs, for this member's vertices, if it uses them.
 
         All members call it, with the same partitions of the frame.
         """
@@ -92,17 +112,41 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        columns = {name: g.column(fill, self.dtypes[name]) for name, fill in self.fills.items()}
-        if not len(frame):
-            return columns
-        ids = vertex_ids.named(frame.iloc[:, : len(like.columns)], like, PREVIOUS)
+        if not self.used or (self.alone and not g.member.alone_in_memory):
+            logger.debug("%s computes the result from scratch in this case", self._call)
+            return None
+        ids = frame.iloc[:, : len(like.columns)]
+        if len(ids) and not ids.dtypes.equals(like.dtypes):
+            ids = vertex_ids.named(ids, like, PREVIOUS)
         aligned = align(g.member.shard, g.member.exchange, ids)
         if aligned is None:
             raise self._changed("has other ids")
         chosen, at = aligned
-        for name, column in columns.items():
-            column[at] = move_to(column, frames.values(frame[name])[chosen])
+        columns = {}
+        for name, fill in self.fills.items():
+            values = self._values(g, frame, name)[chosen]
+            if isinstance(at, slice):  # all vertices in order
+                columns[name] = move_to(g.column(0, values.dtype, 0), values).copy()
+            else:
+                columns[name] = g.column(fill, values.dtype)
+                columns[name][at] = move_to(columns[name], values)
         return columns
+
+    def _values(self, g: Any, frame: Any, name: str) -> Any:
+        """Return the values of a column, with vertex numbers for ids."""
+        if self.dtypes[name] != IDS:
+            return frames.values(frame[name])
+        ids = frame[vertex_names(name, len(g.empty_ids.columns))]
+        known = ids.iloc[:, 0].notna().to_numpy()
+        numbers = np.full(len(ids), -1, g.index)
+        if known.any():
+            ids = vertex_ids.named(ids[known], g.empty_ids, PREVIOUS)
+            member = g.member
+            found = numbers_of(member.shard, member.exchange, ids, unique=False, known=False)
+            if (found < 0).any():
+                raise self._changed("has other ids")
+            numbers[known] = found
+        return numbers
 
     @property
     def _call(self) -> str:
@@ -132,7 +176,7 @@ class Expected:
                 "that update() was called on, which is one version earlier, or leave previous out"
             )
         for name, dtype in self.dtypes.items():
-            if name not in frame.columns or frame[name].dtype != dtype:
+            if dtype != IDS and (name not in frame.columns or frame[name].dtype != dtype):
                 raise self._changed(f"has no column {name!r} of dtype {dtype}")
         return int(rows)
 

@@ -23,7 +23,7 @@ def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
     """
     rows, at = _merge(shard, exchange, ids)
     # No row is merged by two members, and no member merges two rows with one vertex.
-    if exchange.all_sum(len(at)) == len(ids):
+    if exchange.all_sum(rows.stop - rows.start) == len(ids):
         return rows, at
     at = numbers_of(shard, exchange, ids, unique=False, known=False)
     rows = np.flatnonzero(at >= 0)
@@ -33,16 +33,19 @@ def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
     return (rows, at[rows]) if distinct == len(ids) else None
 
 
-def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any]:
+def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[slice, Any]:
     """Return this member's rows and positions, as :func:`align` does, if all ids ascend; else no rows."""
-    none = slice(0), np.empty(0, np.int64)
+    none = slice(0, 0), np.empty(0, np.int64)
     if shard.ids is not None:
         return merge_ids(shard.ids, ids) or none
-    has = occurs(shard, exchange)
-    places = kernels_for(has).namespace.asarray(values(ids.iloc[:, 0])).astype("int64")
-    places -= shard.base + shard.low
-    if not all_true(places[1:] > places[:-1]):
+    has, start = occurs(shard, exchange), shard.base + shard.low
+    given = kernels_for(has).namespace.asarray(values(ids.iloc[:, 0])).astype("int64", copy=False)
+    if not all_true(given[1:] > given[:-1]):
         return none
-    first, stop = np.searchsorted(places, np.array([0, shard.owned], like=places)).tolist()
-    at = places[first:stop]
-    return (slice(first, stop), at) if all_true(has[at]) else none
+    ends = np.array([start, start + shard.owned], like=given)
+    first, stop = np.searchsorted(given, ends).tolist()
+    inside = slice(first, stop)
+    if stop - first == shard.owned:  # all of them: no array of positions is needed
+        return (inside, slice(shard.owned)) if all_true(has) else none
+    at = given[inside] - start
+    return (inside, at) if all_true(has[at]) else none

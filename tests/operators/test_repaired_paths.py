@@ -81,11 +81,11 @@ def search(g, sources, cutoff):
     """Return the paths from scratch."""
     if not g.weighted:
         found = breadth_first(g, sources, depth_limit=cutoff)
-        return Paths(np.where(found.level < 0, NONE, found.level).astype("int32"), found.parents())
+        distance = np.where(found.level < 0, NONE, found.level).astype("int32")
+        return Paths(distance, np.where(found.level > 0, found.parents(), -1))
     columns = sssp(g, sources, cutoff=cutoff).columns
-    distance, predecessor = columns["distance"], columns["predecessor"].numbers.copy()
-    predecessor[np.isinf(distance)], predecessor[sources] = NONE, -1
-    return Paths(distance, predecessor)
+    distance, (predecessor, none) = columns["distance"], columns["predecessor"]
+    return Paths(distance, np.where(none | np.isinf(distance), -1, predecessor))
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])

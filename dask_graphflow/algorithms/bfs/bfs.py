@@ -49,6 +49,7 @@ def bfs(
     depth_limit: Annotated[int | None, Count(least=0)] = None,
     direction: DirectionRule = "beamer",
     by_source: bool = False,
+    previous: Annotated[Any | None, SearchResult.earlier("int32")] = None,
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
@@ -105,4 +106,5 @@ def bfs(
     options["direction"] = direction
     if by_source:
         return SearchResult.answer_by_source(g, sources, partial(search_each, g, **options))
-    return read_search(breadth_first(g, sources, **options)).answer(targets)
+    found = SearchResult.repaired(g, previous, sources, depth_limit)
+    return (found or read_search(breadth_first(g, sources, **options))).answer(targets)

@@ -57,6 +57,7 @@ def sssp(
     targets: Annotated[Any | None, VertexIds()] = None,
     cutoff: Annotated[float | None, Number(low=0)] = None,
     by_source: bool = False,
+    previous: Annotated[Any | None, SearchResult.earlier("float64")] = None,
 ) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
@@ -109,6 +110,8 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
+    if (repaired := SearchResult.repaired(g, previous, sources, cutoff)) is not None:
+        return repaired.answer(None)
     light, cutoff = light_first(g), math.inf if cutoff is None else cutoff
 
     def search(own: Any) -> SearchResult:

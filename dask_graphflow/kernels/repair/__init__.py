@@ -47,8 +47,8 @@ class RepairKernels(Protocol):
             The distances before the change; the dtype's maximum, or infinity, for vertices that were not
             reached. Changed in place.
         predecessor : array of int32 or int64, shape (V,)
-            The predecessors before the change: -1 for the vertices at which the search starts, and the
-            dtype's maximum for vertices that were not reached. Changed in place.
+            The predecessors before the change; -1 for the vertices at which the search starts, and for
+            vertices that were not reached. Changed in place.
         cutoff : float
             Maximum distance.
         budget : int

@@ -170,7 +170,7 @@ def _settle(rows, pairs, distance, never, cutoff, room, numbers, budget):
 def _offer(u, v, weight, earlier, distance, predecessor, never, states, numbers):
     """Offer a vertex, which was at an earlier distance, to the unvisited end of one of its edges."""
     there = distance[u] + weight
-    if states[v] != 0 or there != distance[v] or there == never or predecessor[v] < 0:
+    if states[v] != 0 or there != distance[v] or predecessor[v] < 0:
         return
     before = np.uint64(predecessor[v])
     level = before == u and earlier == there and earlier + weight == there
@@ -181,7 +181,7 @@ def _offer(u, v, weight, earlier, distance, predecessor, never, states, numbers)
 
 
 @_inner
-def _precede(rows, pairs, distance, predecessor, never, none, room, numbers):
+def _precede(rows, pairs, distance, predecessor, never, room, numbers):
     """Find the new predecessors."""
     (offsets, ends, weights), (starts, nearer, lengths) = rows
     sources, targets = pairs
@@ -190,7 +190,7 @@ def _precede(rows, pairs, distance, predecessor, never, none, room, numbers):
     for k in range(count):
         v = np.uint64(touched[k])
         here = distance[v]
-        predecessor[v] = none
+        predecessor[v] = -1
         if here == never:
             continue
         numbers[READ] += starts[v + one] - starts[v]
@@ -199,7 +199,7 @@ def _precede(rows, pairs, distance, predecessor, never, none, room, numbers):
             if distance[u] < here and distance[u] + weight_at(lengths, np.intp(i)) == here:
                 predecessor[v] = u
                 break
-        if predecessor[v] == none:
+        if predecessor[v] < 0:
             numbers[LEVEL] = 1
     for k in range(count):
         u = np.uint64(touched[k])
@@ -219,14 +219,14 @@ def _precede(rows, pairs, distance, predecessor, never, none, room, numbers):
 
 
 @_compiled
-def _repair(rows, pairs, distance, predecessor, never, none, cutoff, room, numbers, budget):
+def _repair(rows, pairs, distance, predecessor, never, cutoff, room, numbers, budget):
     """Repair distances and predecessors; return whether it did not give up."""
     if not _doubt(rows, pairs, distance, predecessor, room, numbers, budget):
         return False
     if not _settle(rows, pairs, distance, never, cutoff, room, numbers, budget):
         return False
     if not numbers[LEVEL]:
-        _precede(rows, pairs, distance, predecessor, never, none, room, numbers)
+        _precede(rows, pairs, distance, predecessor, never, room, numbers)
     return True
 
 
@@ -238,9 +238,8 @@ def repair_paths(out, into, sources, targets, distance, predecessor, cutoff, bud
     earlier, states = np.empty(most, distance.dtype), np.zeros(len(distance), np.int8)
     numbers = np.zeros(NUMBERS, np.int64)
     never = np.inf if distance.dtype.kind == "f" else np.iinfo(distance.dtype).max
-    none = np.iinfo(predecessor.dtype).max
     complete = _repair(
-        (out[:3], into[:3]), (sources, targets), distance, predecessor, never, none, cutoff,
+        (out[:3], into[:3]), (sources, targets), distance, predecessor, never, cutoff,
         (keys, items, touched, earlier, states), numbers, budget,
     )  # fmt: skip
     return Repaired(complete, bool(numbers[LEVEL]), int(numbers[VISITED]), int(numbers[READ]))

@@ -22,13 +22,22 @@ logger = logging.getLogger(__name__)
 SHARES, LEAST = (16, 8), 1 << 10
 
 
+def never_reached(dtype: Any) -> Any:
+    """Return the distance of vertices that were not reached."""
+    return np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+
+
 class Paths(NamedTuple):
     """Shortest paths to all vertices. Arrays have one entry per owned vertex."""
 
     # Array of int32 or float64. The dtype's maximum, or infinity, for vertices that were not reached.
     distance: Any
-    # Array of index. -1 for sources, and the dtype's maximum for vertices that were not reached.
-    predecessor: Any
+    predecessor: Any  # array of index. -1 for sources, and for vertices that were not reached.
+
+    @property
+    def reached(self) -> Any:
+        """Whether each vertex was reached: array of bool."""
+        return self.distance < never_reached(self.distance.dtype)
 
 
 def repair_paths(g: GraphView, earlier: Paths, sources: Any, cutoff: float) -> Paths | None:
@@ -66,7 +75,6 @@ def repair_paths(g: GraphView, earlier: Paths, sources: Any, cutoff: float) -> P
     if done.level:
         find = buckets_kernels.of(out.ends).predecessors
         found: Any = find(out, earlier.distance, sources, threads=g.member.threads)
-        found[sources] = -1
-        found[earlier.distance == np.inf] = np.iinfo(found.dtype).max
+        found[(found == np.iinfo(found.dtype).max) | (earlier.distance == np.inf)] = -1
         return earlier._replace(predecessor=found)
     return earlier
