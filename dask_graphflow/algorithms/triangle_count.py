@@ -14,7 +14,7 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.previous import Previous
-from dask_graphflow.operators.intersect import count_triangles, triangle_changes
+from dask_graphflow.operators.intersect import add_triangle_changes, count_triangles
 from dask_graphflow.operators.view import GraphView
 
 
@@ -44,6 +44,6 @@ def triangle_count(
     >>> gf.triangle_count(ties, source="a", target="b").compute().triangles.tolist()
     [1, 1, 1, 0]
     """
-    if previous is not None and (changes := triangle_changes(g)) is not None:
-        return Answer({"triangles": previous["triangles"] + changes.triangles})
+    if previous is not None and add_triangle_changes(g, previous["triangles"]):
+        return Answer(previous)
     return Answer({"triangles": count_triangles(g.undirected).totals})

@@ -111,16 +111,18 @@ def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = N
 @overload
 def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, previous: Any = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, previous: Any = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, previous: Any = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 def community_metrics(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, communities: Any, weight: ColumnName | None = ...,
     directed: bool = False, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
@@ -588,7 +590,8 @@ class FrameMethods:
         trace: bool = False, progress: Listener = False) -> Any: ...
     def clustering(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, previous: Any = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def community_metrics(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         communities: Any, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from dask_graphflow.kernels.binding import bind
-from dask_graphflow.kernels.csr import Array
+from dask_graphflow.kernels.csr import Array, Rows
 
 
 class Touched(NamedTuple):
@@ -19,7 +19,9 @@ class Touched(NamedTuple):
     ends: Array  # ends of rows, which ascend. Parallel edges and self-loops are skipped.
     # Array of int64, shape (t + 1,). Where the changed edges of each vertex begin in the arrays below.
     offsets: Array
-    others: Array  # array of int64, shape (k,). The other end of each edge, ascending for each vertex.
+    others: (
+        Array  # array of int64, shape (k,). The other end of each edge, ascending for each vertex.
+    )
     inserted: Array  # array of bool, shape (k,). Whether each edge was inserted, and not deleted.
     ranks: Array  # array of int64, shape (k,). Both directions of an edge have the same rank.
 
@@ -41,6 +43,21 @@ class TriangleChangesKernels(Protocol):
         low : int
             The vertex of the first entry in `sums`. Vertices outside of `sums` are left out.
         sums : array of int64
+        """
+
+    def neighbors(self, rows: Rows, at: Array) -> Array:
+        """Return the number of distinct neighbors of some vertices, without the vertex itself.
+
+        Parameters
+        ----------
+        rows : Rows
+            Their ends ascend, and are numbers of vertices.
+        at : array of int64
+            Indices of rows.
+
+        Returns
+        -------
+        array of int64
         """
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
+from dask_graphflow.kernels.csr import Rows
 
 from . import Touched
 
@@ -59,7 +60,7 @@ def _changed(touched, first, second, low, sums):
                 j += 1
             while i < stop and ends[i] == w:
                 i += 1
-            if not near or w == u or w == v:
+            if not near or w in (u, v):
                 continue
             edge = _reach(others, edge, offsets[b + 1], w)
             if edge < offsets[b + 1] and others[edge] == w:
@@ -81,3 +82,18 @@ def changed(
     touched: Touched, first: np.ndarray, second: np.ndarray, low: int, sums: np.ndarray
 ) -> None:
     _changed(tuple(touched), first, second, low, sums)
+
+
+@_compiled
+def _neighbors(offsets, ends, first, at, counts):
+    for k in range(at.size):
+        last = own = at[k] + first
+        for i in range(offsets[at[k]], offsets[at[k] + 1]):
+            counts[k] += ends[i] != last and ends[i] != own
+            last = ends[i]
+
+
+def neighbors(rows: Rows, at: np.ndarray) -> np.ndarray:
+    counts = np.zeros(len(at), np.int64)
+    _neighbors(rows.offsets, rows.ends, rows.first, at, counts)
+    return counts

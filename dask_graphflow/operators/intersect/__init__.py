@@ -2,7 +2,13 @@
 
 from .common_neighbors import CommonNeighbors
 from .edge_triangles import EdgeTriangles
-from .triangle_changes import triangle_changes
+from .triangle_changes import add_triangle_changes, changed_neighborhoods
 from .triangle_counts import count_triangles
 
-__all__ = ["CommonNeighbors", "EdgeTriangles", "count_triangles", "triangle_changes"]
+__all__ = [
+    "CommonNeighbors",
+    "EdgeTriangles",
+    "add_triangle_changes",
+    "changed_neighborhoods",
+    "count_triangles",
+]
