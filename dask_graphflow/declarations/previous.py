@@ -16,7 +16,6 @@ import numpy as np
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import frames, vertex_ids
 from dask_graphflow.graph.align_ids import align
-from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.operators.access import move_to
 
 from .option import Check
@@ -54,7 +53,8 @@ class Previous(Check):
     numbers, and -1 for null.
 
     If an algorithm uses an earlier result only when it is `alone`, a single member with all edges in host
-    memory, it gets None otherwise. It also gets None if one of the options `without` is set.
+    memory whose ids are integers close together, it gets None otherwise. To join other ids would take as
+    long as a search. It also gets None if one of the options `without` is set.
     """
 
     fills: Mapping[str, Any]
@@ -85,7 +85,7 @@ class Expected:
         str, Any
     ]  # of the columns that the algorithm needs, as the result declares them
     fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
-    alone: bool  # whether only a single member with all edges in host memory uses it
+    alone: bool  # whether only a single member uses it; see :class:`Previous`
     used: bool  # whether the algorithm uses it with the other options
 
     def check(self, frame: Any) -> None:
@@ -111,9 +111,11 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        if not self.used or (self.alone and not g.member.alone_in_memory):
+        if not self.used or (self.alone and not _alone(g)):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
+        frame = frame.copy(deep=False)
+        frame.attrs = {}  # pandas would copy them with each column
         ids = frame.iloc[:, : len(like.columns)]
         if len(ids) and not ids.dtypes.equals(like.dtypes):
             ids = vertex_ids.named(ids, like, PREVIOUS)
@@ -135,15 +137,10 @@ class Expected:
         """Return the values of a column, with vertex numbers for ids."""
         if self.dtypes[name] != IDS:
             return frames.values(frame[name])
-        like, vertices = g.empty_ids, g.member.shard.vertices
-        ids = frame[vertex_names(name, len(like.columns))]
-        known = ids.iloc[:, 0].notna().to_numpy()
-        numbers = np.full(len(ids), -1, g.index)
-        if vertices.ids is None:  # pandas takes longer to leave the nulls out
-            numbers[:] = vertices.numbers(ids.iloc[:, 0].to_numpy(like.dtypes.iloc[0], na_value=0))
-            numbers[~known] = -1
-        elif known.any():
-            numbers[known] = vertices.numbers(vertex_ids.named(ids[known], like, PREVIOUS))
+        like, column = g.empty_ids, frame[name]
+        known = column.notna().to_numpy()
+        ids = column.to_numpy(like.dtypes.iloc[0], na_value=0)
+        numbers = np.where(known, g.member.shard.vertices.numbers(ids), -1).astype(g.index)
         if (known & (numbers < 0)).any():
             raise self._changed("has other ids")
         return numbers
@@ -185,3 +182,8 @@ class Expected:
             f"previous was changed since {self.token.algorithm} returned it: it {how}. Give all rows and "
             "columns of the result as they were, in any order of the rows, or leave previous out"
         )
+
+
+def _alone(g: Any) -> bool:
+    """Return whether a member is alone, with its edges in host memory, and knows numbers without a join."""
+    return g.member.alone_in_memory and g.member.shard.ids is None
