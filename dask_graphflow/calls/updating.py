@@ -100,6 +100,8 @@ def _read(partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dty
 
 def _as_ids(ids: Any, like: Any, role: str) -> Any:
     """Return ids with the dtypes of the graph's ids, or raise if these cannot hold them."""
+    if ids.dtypes.equals(like.dtypes):
+        return ids
     columns = {}
     for name, dtype in like.dtypes.items():
         try:

@@ -21,6 +21,15 @@ def batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
 
     `role` is the name of the argument, "insert" or "delete". Raise if the edges are not like the graph's.
     """
+    try:
+        return _batch_edges(given, spec, role)
+    except EdgeListError as error:
+        if str(error).startswith(role):
+            raise
+        raise type(error)(f"{role}: {error}") from error  # the functions below speak of edges
+
+
+def _batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
     own, weight = spec.columns, None
     if spec.weighted and role == "insert":
         weight = values_of(given) or own.weight
@@ -58,6 +67,7 @@ def _alike(columns: EdgeColumns, graph: EdgeColumns, role: str) -> EdgeColumns:
             f"{len(graph.dtypes)}. Give a frame with the columns of the graph: "
             f"{', '.join(map(repr, (*graph.source, *graph.target)))}"
         )
+    advice = f"Give {role} ids of the graph's type"
     for own, given in zip(graph.dtypes, columns.dtypes, strict=True):
-        dtypes.common_dtype(own, given, "the graph's id", f"the id in {role}")
+        dtypes.common_dtype(given, own, role, "the graph's id", advice)
     return replace(columns, role=role)

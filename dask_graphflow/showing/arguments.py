@@ -109,6 +109,7 @@ def _call(
         ("FrameMethods.", "frame.gf."),
         ("GraphMethods.", "graph."),
         ("GraphContents.", "graph."),
+        ("GraphUpdates.", "graph."),
     ):
         name = name.replace(owner, written)
     parameters = [p for p in signature.parameters.values() if p.name != "self"]

@@ -307,7 +307,7 @@ def test_batches_may_be_empty(history):
         (
             {"insert": pd.DataFrame({"a": [1], "b": [2], "w": [1.0]})},
             exceptions.VertexTypeError,
-            "the id in insert",
+            "Give insert ids",
         ),
         (
             {"delete": pd.DataFrame({"x": ["a"], "y": ["b"]})},
@@ -315,6 +315,7 @@ def test_batches_may_be_empty(history):
             "source='a'",
         ),
         ({"vertices": [1]}, exceptions.VertexTypeError, "vertices"),
+        ({"delete": "edges.csv"}, exceptions.EdgeListError, "delete: edges is the path"),
         ({"missing": "skip"}, exceptions.OptionError, "missing='skip'; give 'raise', 'ignore'"),
     ],
 )

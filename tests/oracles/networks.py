@@ -155,13 +155,14 @@ class Form:
     order: int = 0  # of the edges: a seed, or 0 for their own order
     frames: bool = False  # whether vertices in options are frames or Series, instead of lists
     back: bool = False  # whether the edges are reversed, and then the names of their columns too
+    updated: bool = False  # whether half of the edges are inserted later, and others deleted
 
     @classmethod
     def random(cls, rng: Random) -> Form:
         return cls(
             rng.choice(list(IDS)), *rng.choice([(1, 1), (2, 1), (3, 3), (7, 2), (20, 1)]),
             rng.choice(["sync", "sync", "threads"]), rng.random() < 0.3, rng.randrange(3),
-            rng.random() < 0.5, rng.random() < 0.3,
+            rng.random() < 0.5, rng.random() < 0.3, rng.random() < 0.3,
         )  # fmt: skip
 
     def columns(self, name: str, vertices: Sequence[int]) -> dict[str, pd.Series]:
@@ -218,12 +219,9 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
     edges = list(network.edges)
     if form.order:
         Random(form.order).shuffle(edges)
-    ends = [form.columns(end, [edge[i] for edge in edges])
-            for i, end in enumerate("ba" if form.back else "ab")]  # fmt: skip
-    weight = {"w": pd.Series([w for *_, w in edges], dtype="float64")} if network.weighted else {}
-    first, second = ends[::-1] if form.back else ends
-    frame = _code(pd.DataFrame({**first, **second, **weight}))
-    how = {"source": list(ends[0]), "target": list(ends[1]), "directed": network.directed,
+    names = "ba" if form.back else "ab"
+    how = {"source": list(form.columns(names[0], [])), "target": list(form.columns(names[1], [])),
+           "directed": network.directed,
            "weight": "w" if network.weighted else None, "shards": form.shards}  # fmt: skip
     if network.given:
         how["vertices"] = pd.DataFrame(form.columns("v", network.given))
@@ -233,6 +231,14 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
     if name == "shortest_paths":
         search, targets = f"{'sssp' if network.weighted else 'bfs'}", options.pop("targets")
         call = f"gf.{name}(graph.{search}({_arguments(options)}), targets={_code(targets)})"
+    later = ""
+    if form.updated:
+        edges, new, gone = _in_two_steps(network, edges)
+        batch = {
+            key: _table(form, network, rows) for key, rows in (("insert", new), ("delete", gone))
+        }
+        later = f".update({_arguments(batch)}){persist}"
+    frame = _code(_table(form, network, edges))
     lines = ["import dask, dask.dataframe as dd, pandas as pd", "from math import inf, nan",
              "from pandas import Timestamp", "import dask_graphflow as gf"]  # fmt: skip
     if form.shards > 1:
@@ -244,9 +250,27 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         *lines, f"edges = {frame}",
         f"edges = dd.from_pandas(edges, npartitions={form.partitions}, sort=False)",
         f"with dask.config.set(scheduler={form.scheduler!r}):",
-        f"    graph = gf.Graph(edges, {_arguments(how)}){persist}",
+        f"    graph = gf.Graph(edges, {_arguments(how)}){persist}{later}",
         f"    found = {call}.compute()",
     ])  # fmt: skip
+
+
+def _table(form: Form, network: Network, edges: Sequence[Edge]) -> pd.DataFrame:
+    """Return edges as the frame of a call."""
+    ends = [form.columns(end, [edge[i] for edge in edges])
+            for i, end in enumerate("ba" if form.back else "ab")]  # fmt: skip
+    weight = {"w": pd.Series([w for *_, w in edges], dtype="float64")} if network.weighted else {}
+    first, second = ends[::-1] if form.back else ends
+    return pd.DataFrame({**first, **second, **weight})
+
+
+def _in_two_steps(network: Network, edges: list[Edge]) -> tuple[list[Edge], list[Edge], list[Edge]]:
+    """Return edges of an earlier graph, those that are inserted later, and those that are deleted."""
+    rng, there = Random(len(edges)), {frozenset(edge[:2]) for edge in edges}
+    pairs = [tuple(rng.choices(network.vertices, k=2)) for _ in range(3)] if edges else []
+    gone = [(a, b, 1.0) for a, b in pairs if frozenset((a, b)) not in there]
+    half = len(edges) // 2
+    return gone + edges[:half], edges[half:], gone
 
 
 def _arguments(options: dict[str, Any]) -> str:

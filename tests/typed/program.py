@@ -129,6 +129,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert_type(len(g), int)
     assert_type(g.reverse(), gf.Graph)
     assert_type(g.to_undirected(), gf.Graph)
+    assert_type(g.update(edges, delete=[(1, 2)], missing="ignore"), gf.Graph)
     assert_type(-1 in g, bool)
     with tempfile.TemporaryDirectory() as folder:
         g.save(folder, storage_options={"auto_mkdir": True})

@@ -19,7 +19,7 @@ from dask_graphflow.graph.change import Change
 from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import Vertices
-from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_for, on_device
 from dask_graphflow.kernels.csr import Rows
 
 from .batch import Batch, check_found, ids_of_batch, pairs_of
@@ -50,6 +50,10 @@ def update(
     )
     known = (deleted[0] >= 0) & (deleted[1] >= 0)
     deleted = deleted[0][known], deleted[1][known]
+    sides = [stored.OUT]
+    if shard.directed and not exchange.all_sum(not shard.has(stored.INTO)):
+        sides.append(stored.INTO)
+    _check_room(shard, exchange, sides)
     size, (low, high) = new.bounds[-1], new.bounds[exchange.rank : exchange.rank + 2]
 
     def spliced(rows: Rows, *, turned: bool) -> tuple[Any, Spliced]:
@@ -66,12 +70,20 @@ def update(
         found = known.copy()
         found[known] = before[pairs.deleted]
         check_found(found, *batch.deleted)
-    sides = {stored.OUT: out.rows}
-    if shard.directed and not exchange.all_sum(not shard.has(stored.INTO)):
-        sides[stored.INTO] = spliced(shard.made(stored.INTO), turned=True)[1].rows
+    rows = {stored.OUT: out.rows}
+    if stored.INTO in sides:
+        rows[stored.INTO] = spliced(shard.made(stored.INTO), turned=True)[1].rows
     dtype = index_dtype(size)
     change = Change(base, pairs.sources.astype(dtype), pairs.targets.astype(dtype), before, after)
-    return _shard(shard, exchange, new, sides, change)
+    return _shard(shard, exchange, new, rows, change)
+
+
+def _check_room(shard: Shard, exchange: Exchange, sides: list[str]) -> None:
+    """Check that the new rows fit in memory beside the old ones."""
+    rows, resources = [shard.made(side) for side in sides], exchange.resources
+    arrays = [array for one in rows for array in one[:3] if array is not None]
+    nbytes = sum(one.nbytes for one in arrays if not (on_device(one) or is_on_disk(one)))
+    resources.check_step(nbytes, lambda: resources.used() + nbytes, "update its edges")
 
 
 def _shard(
