@@ -28,7 +28,6 @@ from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import named
-from dask_graphflow.tasks.tokens import token_of
 
 from .shards import Shards
 
@@ -49,17 +48,19 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
     saved = [part for part in compute(*parts) if part is not None]
     grains = np.concatenate([part.grains for part in saved])
     stored = id_files.write_grains(folder, token, grains)
-    folders.write_manifest(folder, _manifest(shards.spec, token, saved, stored))
+    folders.write_manifest(folder, _manifest(shards, token, saved, stored))
 
 
 def _manifest(
-    spec: GraphSpec, token: str, saved: list[saved_members.Saved], grains: StoredFile
+    shards: Shards, token: str, saved: list[saved_members.Saved], grains: StoredFile
 ) -> Manifest:
-    columns, one = spec.columns, saved[0]
+    spec, one = shards.spec, saved[0]
+    columns = spec.columns
     sample = np.concatenate([part.sample for part in saved])
     return Manifest(
         version=VERSION,
         token=token,
+        graph=shards.version,
         directed=spec.directed,
         multi=spec.multi,
         partitions=spec.partitions,
@@ -129,7 +130,7 @@ class SavedGraph:
         ]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
         on_disk = self.folder.is_local and not self.spec.on_device
-        version = token_of(self.manifest.text())
+        version = self.manifest.graph
         shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk, version)
         shards.reason = reason
         return shards

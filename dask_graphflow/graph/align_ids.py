@@ -21,10 +21,10 @@ def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
     All members call it, with the same ids. Ids that ascend are merged with those of the graph; others need
     a join. The result is None on all members unless each row names another vertex.
     """
-    rows, at = _merge(shard, exchange, ids)
+    merged = _merge(shard, exchange, ids)
     # No row is merged by two members, and no member merges two rows with one vertex.
-    if exchange.all_sum(rows.stop - rows.start) == len(ids):
-        return rows, at
+    if exchange.all_sum(merged[0].stop - merged[0].start) == len(ids):
+        return merged
     at = numbers_of(shard, exchange, ids, unique=False, known=False)
     rows = np.flatnonzero(at >= 0)
     marks = np.zeros_like(at, bool, shape=shard.owned)

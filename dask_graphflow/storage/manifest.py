@@ -61,6 +61,9 @@ class Manifest:
     # A random name, by which graphs are told apart that were saved in one folder at different times. Each
     # file has it, too.
     token: str
+    # The version of the graph that was saved, which a loaded graph has, too; see :class:`.Shards`. The token
+    # if an earlier version of the library saved it.
+    graph: str
     # See :class:`.GraphSpec`.
     directed: bool
     multi: str
@@ -153,6 +156,7 @@ def _make_manifest(about: dict[str, Any], version: int, sizes: Mapping[str, int]
         about = _add_files(about, sizes)
     elif about.get("checksum") != _checksum(about):
         raise _Damaged(f"its checksum is {about.get('checksum')!r} instead of {_checksum(about)}")
+    about = {"graph": about.get("token")} | about
     for name, (fits, allowed) in ENTRIES.items():
         if name not in about:
             raise _Damaged(f"it lacks {name!r}")
@@ -221,6 +225,7 @@ FLAG = _is_bool, "true or false"
 NAMES = _are(_is_name), "a list of column names"
 ENTRIES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "token": (_is_text, "text"),
+    "graph": (_is_text, "text"),
     "directed": FLAG,
     "multi": (lambda value: value in MULTI, f"one of {', '.join(MULTI)}"),
     "partitions": COUNT,

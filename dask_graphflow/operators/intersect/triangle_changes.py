@@ -73,8 +73,9 @@ def changed_neighborhoods(g: GraphView, gained: Any) -> tuple[Any, Any, Any] | N
     return at, after - more, after
 
 
-def _changed_edges(change: Change) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _changed_edges(change: Change | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return both directions of the edges that are in one of the two graphs, and which ones are new."""
+    assert change is not None, "an earlier result is given only if an update made the graph"
     at = np.flatnonzero((change.before != change.after) & (change.sources != change.targets))
     sources, targets = (side[at].astype("int64") for side in (change.sources, change.targets))
     return sources, targets, change.after[at]
