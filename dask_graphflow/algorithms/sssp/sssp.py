@@ -78,6 +78,12 @@ def sssp(
         Whether to search from each source by itself, instead of from all of them at once. False by
         default. The targets and the cutoff then apply to each source. The result can be large: it has up
         to one row per source and vertex, and a row takes about 64 bytes while the result is made.
+    previous : DataFrame, optional
+        The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
+        one, in memory, lazy, or read from Parquet. It only changes the time. If few paths change, they
+        are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
+        repair would read more than 1/8 of the edges, with `targets` or `by_source`, on several
+        shards, on disk or on GPUs, and if the ids are not integers close together.
 
     Returns
     -------
