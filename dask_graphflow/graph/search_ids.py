@@ -54,8 +54,8 @@ def places_of(among: Any, ids: Any) -> tuple[np.ndarray, np.ndarray] | None:
 def merge_ids(among: Any, ids: Any) -> tuple[slice, np.ndarray] | None:
     """Find ascending ids in a range of sorted ids; return which of them are in the range, and their rows.
 
-    Both frames have one column. The result is None if the ids do not ascend, if one of them is between two
-    ids of the range, or if :func:`search_ids` would need a join.
+    Both frames have one column. If the ids do not ascend, some of them may be missing from the result. None
+    if one of the ids is between two ids of the range, or for types that :func:`search_ids` cannot search.
     """
     if not (len(among.columns) == 1 and is_pandas(type(among)) and len(among)):
         return None

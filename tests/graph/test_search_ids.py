@@ -13,7 +13,7 @@ import pytest
 import dask_graphflow as gf
 from dask_graphflow.exceptions import UnknownVertexError
 from dask_graphflow.graph import renumber
-from dask_graphflow.graph.search_ids import FEW, SHARE, search_ids
+from dask_graphflow.graph.search_ids import FEW, SHARE, merge_ids, search_ids
 
 DAY = datetime.date(1960, 1, 1)
 TEXTS = ["", "\0", "a", "a\0", "ab", "abc", "b", "ba", "zz", "é", "éa", "€", "\U0001f600", "\uffff"]
@@ -127,3 +127,26 @@ def test_calls_with_a_few_ids_hash_none_of_the_others(shards, width, monkeypatch
     assert len(graph.neighbors(sources=[one, other]).compute()) == 2
     with pytest.raises(UnknownVertexError, match="not in the graph"):
         graph.bfs(sources=[one, absent]).compute()
+
+
+def test_ascending_ids_are_merged(column):
+    ordered, _ = renumber.sort(pd.DataFrame({"vertex": column}))
+    own = ordered.iloc[1:-1].reset_index(drop=True)
+    for given in (ordered, own, ordered.iloc[::2], ordered.iloc[1:2], own.iloc[::3]):
+        given = given.reset_index(drop=True)
+        inside, rows = merge_ids(own, given)
+        expected = rows_of(own, given)
+        assert rows.tolist() == [row for row in expected if row >= 0] == expected[inside]
+
+
+def test_not_all_ids_that_do_not_ascend_or_are_unknown_are_merged(column):
+    ordered, _ = renumber.sort(pd.DataFrame({"vertex": column}))
+    first, last = ordered.iloc[[0, -1]], ordered.iloc[[0, 1, -1]]
+    assert merge_ids(first.reset_index(drop=True), last.reset_index(drop=True)) is None
+    for given in (ordered.iloc[::-1], ordered.iloc[[0, 0, 1]], ordered.iloc[[0, -1, 1]]):
+        given = given.reset_index(drop=True)
+        if (found := merge_ids(ordered, given)) is not None:
+            inside, rows = found
+            assert len(rows) < len(given)
+            assert rows.tolist() == rows_of(ordered, given)[inside]
+    assert merge_ids(ordered.iloc[:0], ordered) is None

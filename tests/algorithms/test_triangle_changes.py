@@ -1,0 +1,132 @@
+"""Triangles and clustering coefficients after updates: the bits of a computation from scratch."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import partitioned
+
+import dask_graphflow as gf
+from dask_graphflow import algorithms
+from dask_graphflow.graph import partition
+from dask_graphflow.operators.intersect import triangle_changes
+
+pytestmark = pytest.mark.usefixtures("host_memory")
+
+FUNCTIONS = ("triangle_count", "clustering")
+
+
+@pytest.fixture(autouse=True)
+def fine(monkeypatch):
+    monkeypatch.setattr(partition, "GRAIN", 16)  # several members have vertices
+
+
+def results(graph, earlier=None):
+    return {
+        name: getattr(graph, name)(previous=earlier and earlier[name]).compute()
+        for name in FUNCTIONS
+    }
+
+
+def check(found, expected):
+    for name in FUNCTIONS:
+        pd.testing.assert_frame_equal(found[name], expected[name], check_exact=True)
+
+
+def draw(rng, count, reach):
+    """Return random edges. Some are loops, and some are there several times, in both directions."""
+    edges = pd.DataFrame(rng.integers(0, reach, (count, 2)), columns=["a", "b"])
+    return pd.concat([edges, edges[: count // 4].rename(columns={"a": "b", "b": "a"})])
+
+
+@pytest.mark.parametrize("members", [1, 2, 3])
+@pytest.mark.parametrize("multi", ["keep", "first"])
+@pytest.mark.parametrize(("ids", "kind"), [(int, "int64"), ("vertex {}".format, "str")])
+def test_a_chain_of_updates_gives_the_results_from_scratch(members, multi, ids, kind, monkeypatch):
+    rng = np.random.default_rng(members)
+    reach, table = 60, draw(rng, 300, 60)
+    edges = partitioned(table.map(ids), 3)
+    how = {"source": "a", "target": "b", "directed": False, "multi": multi, "shards": members}
+    graph = gf.Graph(edges, **how).persist()
+    now = results(graph)
+    for step in range(20):
+        reach += step % 3  # new vertices come in between and behind the others
+        new = draw(rng, (step % 4) * 2, reach)
+        gone = table.iloc[rng.integers(0, len(table), 3 - step % 4 if step % 4 < 3 else 0)]
+        if step % 5 == 0:  # the same edges in both frames
+            new = pd.concat([new, gone])
+        table = new if not len(table) else pd.concat([table, new])
+        batch = {
+            name: one.map(ids).astype(kind) for name, one in (("insert", new), ("delete", gone))
+        }
+        graph = graph.update(**batch, missing="ignore").persist()
+        with monkeypatch.context() as patch:
+            for name in FUNCTIONS:
+                module = sys.modules[f"{algorithms.__name__}.{name}"]
+                patch.setattr(module, "count_triangles", None)
+            now = results(graph, now)
+        check(now, results(graph))
+    assert now["triangle_count"].triangles.sum() > 100
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_every_triangle_of_a_small_graph_comes_and_goes(members):
+    pairs = list(itertools.combinations(range(5), 2))
+    rng, vertices = np.random.default_rng(5), {"vertices": range(5)}
+    for _ in range(12):
+        sides = [
+            pd.DataFrame([pair for pair in pairs if rng.random() < 0.6], columns=["a", "b"])
+            for _ in range(2)
+        ]
+        edges = partitioned(sides[0], 3)
+        how = {"source": "a", "target": "b", "directed": False, "shards": members}
+        before = gf.Graph(edges, **how, **vertices)
+        after = before.update(delete=sides[0], insert=sides[1])
+        check(results(after, results(before)), results(after))
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_a_large_batch_is_counted_from_scratch(members, caplog):
+    rng = np.random.default_rng(1)
+    how = {"source": "a", "target": "b", "directed": False, "shards": members}
+    graph = gf.Graph(partitioned(draw(rng, 400, 50), 3), **how)
+    new = graph.update(insert=draw(rng, 4000, 50))
+    caplog.set_level(logging.DEBUG, triangle_changes.__name__)
+    found = results(new, results(graph))
+    assert "All triangles are counted" in caplog.text
+    check(found, results(new))
+
+
+def test_rows_of_other_members_have_to_fit(monkeypatch, caplog):
+    rng = np.random.default_rng(2)
+    how = {"source": "a", "target": "b", "directed": False, "shards": 3}
+    graph = gf.Graph(partitioned(draw(rng, 400, 50), 3), **how)
+    new = graph.update(insert=pd.DataFrame({"a": range(25), "b": range(25, 50)}))
+    caplog.set_level(logging.DEBUG, triangle_changes.__name__)
+    for room, counted in ((triangle_changes.ROOM, False), (0, True)):
+        monkeypatch.setattr(triangle_changes, "ROOM", room)
+        check(results(new, results(graph)), results(new))
+        assert ("All triangles are counted" in caplog.text) is counted
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_edges_on_disk(members, small_files):
+    rng = np.random.default_rng(3)
+    how = {"source": "a", "target": "b", "directed": False, "shards": members}
+    graph = gf.Graph(partitioned(draw(rng, 800, 90), 3), **how, storage="disk").persist()
+    new = graph.update(insert=draw(rng, 9, 95)).persist()
+    check(results(new, results(graph)), results(new))
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_directed_graph(members):
+    rng = np.random.default_rng(4)
+    how = {"source": "a", "target": "b", "shards": members}
+    graph = gf.Graph(partitioned(draw(rng, 200, 40), 3), **how)
+    new = graph.update(insert=draw(rng, 5, 42))
+    check(results(new, results(graph)), results(new))
