@@ -14,8 +14,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import UsageError
-from dask_graphflow.graph import frames, vertex_ids
+from dask_graphflow.graph import dtypes, frames, renumber, vertex_ids
 from dask_graphflow.graph.align_ids import align
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.access import move_to
 
 from .option import Check
@@ -25,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 PREVIOUS = "previous"  # name of the option
 KEY = "dask_graphflow"  # name in the attrs of a frame
-IDS = "id or null"  # declares a column of vertex ids that can be null
+IDS = ("id", "id or null")  # the dtypes of columns of ids
 
 
 class ResultToken(NamedTuple):
@@ -71,9 +73,9 @@ class Previous(Check):
         self, token: ResultToken, columns: Mapping[str, Any], options: Mapping[str, Any]
     ) -> Expected:
         """Return the check of the frame in a call, given the dtypes of its columns and all options."""
-        dtypes = {name: columns[name] for name in self.fills}
+        needed = {name: columns[name] for name in self.fills}
         used = all(options[name] is None or options[name] is False for name in self.without)
-        return Expected(token, dtypes, self.fills, self.alone, used)
+        return Expected(token, needed, self.fills, self.alone, used)
 
 
 @dataclass(frozen=True)
@@ -135,14 +137,37 @@ class Expected:
 
     def _values(self, g: Any, frame: Any, name: str) -> Any:
         """Return the values of a column, with vertex numbers for ids."""
-        if self.dtypes[name] != IDS:
+        if self.dtypes[name] not in IDS:
             return frames.values(frame[name])
-        like, column = g.empty_ids, frame[name]
-        known = column.notna().to_numpy()
-        ids = column.to_numpy(like.dtypes.iloc[0], na_value=0)
-        numbers = np.where(known, g.member.shard.vertices.numbers(ids), -1).astype(g.index)
+        shard, names = g.member.shard, vertex_names(name, len(g.empty_ids.columns))
+        if not {*names} <= {*frame.columns}:
+            raise self._changed(f"has no column {names[0]!r}")
+        column, find = frame[names[0]], self._search
+        if shard.ids is None and dtypes.is_integer(column.dtype):
+            find = self._subtract
+        known = kernels_for(column).to_pandas(column.notna()).to_numpy()
+        numbers = find(g, frame[names], known) if known.any() else np.full(len(known), -1)
         if (known & (numbers < 0)).any():
-            raise self._changed("has other ids")
+            raise self._changed(f"has other ids in {names[0]!r}")
+        return numbers.astype(g.index, copy=False)
+
+    @staticmethod
+    def _subtract(g: Any, ids: Any, known: Any) -> Any:
+        """Return the numbers of known ids that are integers close together, and -1 for others."""
+        column, shard = ids.iloc[:, 0], g.member.shard
+        values = column.to_numpy(getattr(column.dtype, "numpy_dtype", column.dtype), na_value=0)
+        numbers = values.astype(np.int64, copy=False) - shard.base
+        return np.where(known & (numbers < shard.size), numbers, -1)
+
+    @staticmethod
+    def _search(g: Any, ids: Any, known: Any) -> Any:
+        """Return the numbers of known ids, each of which is searched for once, and -1 for others."""
+        ids = vertex_ids.named(ids.loc[known], g.empty_ids, PREVIOUS)
+        codes, ids = renumber.factorize(ids)
+        places = g.find(ids, unique=False, known=False)
+        places = g.elementwise_max(np.where(places < 0, -1, places + g.member.shard.low))
+        numbers = np.full(len(known), -1)
+        numbers[known] = move_to(numbers, places)[kernels_for(codes).to_host(codes)]
         return numbers
 
     @property
@@ -173,7 +198,7 @@ class Expected:
                 "that update() was called on, which is one version earlier, or leave previous out"
             )
         for name, dtype in self.dtypes.items():
-            if dtype != IDS and (name not in frame.columns or frame[name].dtype != dtype):
+            if dtype not in IDS and (name not in frame.columns or frame[name].dtype != dtype):
                 raise self._changed(f"has no column {name!r} of dtype {dtype}")
         return int(rows)
 
