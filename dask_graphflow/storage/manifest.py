@@ -61,8 +61,8 @@ class Manifest:
     # A random name, by which graphs are told apart that were saved in one folder at different times. Each
     # file has it, too.
     token: str
-    # The version of the graph that was saved, which a loaded graph has, too; see :class:`.Shards`. The token
-    # if an earlier version of the library saved it.
+    # The version of the graph that was saved; see :class:`.Shards`. A loaded graph has the same version. It
+    # is the token if an earlier version of the library saved the graph.
     graph: str
     # See :class:`.GraphSpec`.
     directed: bool
