@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.declarations.answer import Answer, OrNull, Result, rows, vertices
+from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.priorities import places_of
+from dask_graphflow.operators.search.repair import Paths, never_reached, repair_paths
 from dask_graphflow.operators.view import GraphView
 
 # A member's rows of a search from one source: numbers of owned vertices in the order of their positions,
@@ -32,6 +35,23 @@ class SearchResult(NamedTuple):
         found = {"distance": distance, "predecessor": "id or null"}
         by_source = rows({"source": "id", "vertex": "id", **found})
         return vertices(found, instead={"by_source": by_source})
+
+    @staticmethod
+    def earlier(distance: str) -> Previous:
+        """Declare the option that takes the result of an earlier version of the graph."""
+        fills = {"distance": never_reached(distance), "predecessor": -1}
+        return Previous(fills, alone=True, without=("targets", "by_source"))
+
+    @staticmethod
+    def repaired(
+        g: GraphView, previous: Mapping[str, Any] | None, sources: Any, cutoff: float | None
+    ) -> SearchResult | None:
+        """Bring an earlier result up to date; the result is None if a search would be as fast."""
+        if previous is None:
+            return None
+        cutoff = math.inf if cutoff is None else cutoff
+        found = repair_paths(g, Paths(**previous), sources, cutoff)
+        return found and SearchResult(found.reached, *found, found.predecessor < 0)
 
     def answer(self, targets: Any) -> Answer:
         """Return the answer with the rows of the vertices, or of the targets if any, that were reached."""

@@ -19,6 +19,7 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.operators.intersect import (
     add_triangle_changes,
+    changed_edges,
     changed_neighborhoods,
     count_triangles,
 )
@@ -78,17 +79,19 @@ def _possible(degrees: Any) -> Any:
 
 
 def _bring_up_to_date(g: GraphView, coefficients: Any) -> bool:
-    """Change the coefficients of an undirected graph before its last update into those after it.
+    """Change the coefficients before the last update of a graph into those after it.
 
-    False if it takes less time to compute all of them; then they are as before.
+    False if it takes less time to compute all of them, and in a directed graph; then they are as before.
     """
-    gained = g.column(0, "int64")
-    if not add_triangle_changes(g, gained):
+    edges = None if g.directed else changed_edges(g)
+    if edges is None:
         return False
-    changed = changed_neighborhoods(g, gained)
+    gained = g.column(0, "int64")
+    add_triangle_changes(g, edges, gained)
+    changed = changed_neighborhoods(g, edges, gained)
     if changed is None:
         return False
     at, before, after = changed
-    edges = np.rint(coefficients[at] * _possible(before)).astype("int64")  # exact below 2**51 edges
-    coefficients[at] = (edges + 2 * gained[at]) / _possible(after)
+    counted = np.rint(coefficients[at] * _possible(before)).astype("int64")  # exact below 2**51
+    coefficients[at] = (counted + 2 * gained[at]) / _possible(after)
     return True

@@ -14,7 +14,7 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.previous import Previous
-from dask_graphflow.operators.intersect import add_triangle_changes, count_triangles
+from dask_graphflow.operators.intersect import add_triangle_changes, changed_edges, count_triangles
 from dask_graphflow.operators.view import GraphView
 
 
@@ -44,6 +44,7 @@ def triangle_count(
     >>> gf.triangle_count(ties, source="a", target="b").compute().triangles.tolist()
     [1, 1, 1, 0]
     """
-    if previous is not None and add_triangle_changes(g, previous["triangles"]):
+    if previous is not None and (edges := changed_edges(g)) is not None:
+        add_triangle_changes(g, edges, previous["triangles"])
         return Answer(previous)
     return Answer({"triangles": count_triangles(g.undirected).totals})

@@ -64,19 +64,19 @@ def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Colu
     sources: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    previous: Any = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    previous: Any = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    previous: Any = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -418,24 +418,25 @@ def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target:
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = ...,
@@ -493,19 +494,22 @@ def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Col
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    by_source: bool = False, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    by_source: bool = False, previous: Any = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    by_source: bool = False, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    by_source: bool = False, previous: Any = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+    by_source: bool = False, previous: Any = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
@@ -579,7 +583,7 @@ class FrameMethods:
         directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
         direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        previous: Any = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
@@ -698,8 +702,8 @@ class FrameMethods:
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
         max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        previous: Any = None, precision: Literal['float64', 'float32'] = 'float64',
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def personalized_pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -725,7 +729,8 @@ class FrameMethods:
         weight: ColumnName, directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-        by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+        by_source: bool = False, previous: Any = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,

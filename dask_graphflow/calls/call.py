@@ -163,7 +163,8 @@ def ask(
         others = {name: value for name, value in sent.items() if name != PREVIOUS}
         token = ResultToken(shards.version, f"{declared.name}-{token_of(others)}")
         if PREVIOUS in checks:
-            expected = declared.previous.expect(token._replace(version=shards.earlier), columns)
+            earlier = token._replace(version=shards.earlier)
+            expected = declared.previous.expect(earlier, columns, sent)
             expected.check(sent[PREVIOUS])
             resolve[PREVIOUS] = expected.resolve
     name = declared.name.replace("_", "-")

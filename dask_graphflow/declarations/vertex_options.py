@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import dtypes, vertex_ids
+from dask_graphflow.exceptions import EdgeListError, OptionError
+from dask_graphflow.graph import dtypes, frames, vertex_ids
+from dask_graphflow.graph.align_ids import align
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.access import move_to
 from dask_graphflow.showing.tables import counted
 
 from .option import Check
@@ -102,16 +104,7 @@ class VertexWeights(Check):
             raise OptionError(
                 f"{name} is a {type(value).__name__}; give a dict, a Series or a DataFrame"
             )
-        if dtypes.number_dtype(parts.dtype) is None:
-            raise OptionError(
-                f"{name} has weights of dtype {parts.dtype}; give a number for each id"
-            )
-        weights = dtypes.numbers_of(parts).to_numpy("float64", na_value=np.nan)
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
-            raise OptionError(
-                f"{name} has weights that are negative, infinite, null or all 0; give weights of at "
-                "least 0, and at least one above 0"
-            )
+        weights = _weights(parts, name)
         # The sum of large weights must not overflow. Powers of 2 change no bit of the fractions.
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         return ids, weights / weights.sum()
@@ -122,4 +115,63 @@ class VertexWeights(Check):
         at = g.find(ids, unique=False)
         library, own, column = kernels_for(at).namespace, at >= 0, g.column(0, "float64")
         library.add.at(column, at[own], library.asarray(weights)[own])
+        return column
+
+
+def _weights(parts: Any, name: str) -> np.ndarray:
+    """Return the weights of an option as float64; raise unless they are at least 0, and one is above 0."""
+    if dtypes.number_dtype(parts.dtype) is None:
+        raise OptionError(f"{name} has weights of dtype {parts.dtype}; give a number for each id")
+    weights: np.ndarray = dtypes.numbers_of(parts).to_numpy("float64", na_value=np.nan)
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
+        raise OptionError(
+            f"{name} has weights that are negative, infinite, null or all 0; give weights of at "
+            "least 0, and at least one above 0"
+        )
+    return weights
+
+
+@dataclass(frozen=True)
+class EarlierRanks(Check):
+    """A frame with the id and the rank of each vertex, which can be of another version of the graph.
+
+    The algorithm gets an array over its own vertices: float64, NaN for a vertex without a row. Ids that are
+    not in the graph are left out.
+    """
+
+    names_vertices: ClassVar[bool] = True
+    reads_frame: ClassVar[bool] = True
+    kind: ClassVar[str] = "table"
+
+    def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
+        """Return the frame."""
+        width = spec.id_width
+        if len(value.columns) != width + 1:
+            raise OptionError(
+                f"{name} has {counted(len(value.columns), 'column')}; give the id in "
+                f"{counted(width, 'column')}, then the rank in one more, and no others"
+            )
+        return value
+
+    def resolve(self, g: Any, sent: Any) -> Any:
+        """Return the rank of each of this member's vertices."""
+        frame, like, column = frames.stack(sent), g.empty_ids, g.column(np.nan, "float64")
+        if not len(frame):
+            return column
+        width = len(like.columns)
+        ranks = _weights(frames.to_pandas(frame.iloc[:, width]), "previous")
+        ids = vertex_ids.named(frame.iloc[:, :width], like, "previous")
+        aligned = align(g.member.shard, g.member.exchange, ids)
+        if aligned is not None:
+            rows, at = aligned
+        else:
+            at = g.find(ids, unique=False, known=False)
+            rows = np.flatnonzero(at >= 0)
+            at = at[rows]
+        column[at] = move_to(column, ranks)[rows]
+        if aligned is None and g.all_sum(len(at)) > g.count_true(~np.isnan(column)):
+            raise EdgeListError(
+                "previous has several rows for a vertex; give a frame with one row per vertex, such as an "
+                "earlier result of pagerank"
+            )
         return column

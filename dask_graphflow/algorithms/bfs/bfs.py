@@ -49,6 +49,7 @@ def bfs(
     depth_limit: Annotated[int | None, Count(least=0)] = None,
     direction: DirectionRule = "beamer",
     by_source: bool = False,
+    previous: Annotated[Any | None, SearchResult.earlier("int32")] = None,
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
@@ -74,6 +75,12 @@ def bfs(
         default. The targets and the limit then apply to each source. Up to 64 sources share the reads of
         an edge. The result can be large: it has up to one row per source and vertex, and a row takes about
         64 bytes while the result is made.
+    previous : DataFrame, optional
+        The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
+        one, in memory, lazy, or read from Parquet. It only changes the time. If few distances change, they
+        are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
+        repair would read more than 1/16 of the edges, with `targets` or `by_source`, on several
+        shards, on disk or on GPUs, and if the ids are not integers close together.
 
     Returns
     -------
@@ -105,4 +112,5 @@ def bfs(
     options["direction"] = direction
     if by_source:
         return SearchResult.answer_by_source(g, sources, partial(search_each, g, **options))
-    return read_search(breadth_first(g, sources, **options)).answer(targets)
+    found = SearchResult.repaired(g, previous, sources, depth_limit)
+    return (found or read_search(breadth_first(g, sources, **options))).answer(targets)

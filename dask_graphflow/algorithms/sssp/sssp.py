@@ -57,6 +57,7 @@ def sssp(
     targets: Annotated[Any | None, VertexIds()] = None,
     cutoff: Annotated[float | None, Number(low=0)] = None,
     by_source: bool = False,
+    previous: Annotated[Any | None, SearchResult.earlier("float64")] = None,
 ) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
@@ -77,6 +78,12 @@ def sssp(
         Whether to search from each source by itself, instead of from all of them at once. False by
         default. The targets and the cutoff then apply to each source. The result can be large: it has up
         to one row per source and vertex, and a row takes about 64 bytes while the result is made.
+    previous : DataFrame, optional
+        The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
+        one, in memory, lazy, or read from Parquet. It only changes the time. If few paths change, they
+        are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
+        repair would read more than 1/8 of the edges, with `targets` or `by_source`, on several
+        shards, on disk or on GPUs, and if the ids are not integers close together.
 
     Returns
     -------
@@ -109,6 +116,8 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
+    if (repaired := SearchResult.repaired(g, previous, sources, cutoff)) is not None:
+        return repaired.answer(None)
     light, cutoff = light_first(g), math.inf if cutoff is None else cutoff
 
     def search(own: Any) -> SearchResult:

@@ -108,18 +108,18 @@ def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:
     here, there = name[mirrors[joined]], wide_column(g, name[own])[g.owned :][joined]
     differ = here != there
     # A name and the smallest one that it is joined with: never more pairs than names.
-    names, least = _join_pairs(here[differ], there[differ])
+    names, least = join_pairs(here[differ], there[differ])
     less = least < names
     pairs = gather(g, np.stack([names[less], least[less]], axis=1).ravel()).reshape(-1, 2)
     if not len(pairs):
         return
-    names, least = _join_pairs(*pairs.T)
+    names, least = join_pairs(*pairs.T)
     roots = np.flatnonzero(own == np.arange(g.owned, dtype=own.dtype, like=own))
     at = np.minimum(np.searchsorted(names, name[roots]), len(names) - 1)
     name[roots] = np.where(names[at] == name[roots], least[at], name[roots])
 
 
-def _join_pairs(one: Any, other: Any) -> tuple[Any, Any]:
+def join_pairs(one: Any, other: Any) -> tuple[Any, Any]:
     """Join pairs of names; return the different names, ascending, and the smallest one joined to each."""
     names, at = np.unique(np.concatenate([one, other]), return_inverse=True)
     forest = Forest(names, size=len(names))

@@ -3,5 +3,6 @@
 from .batched_pull import BatchedPull
 from .neighbor_sums import NeighborSums
 from .pull import Pull
+from .rank_changes import track_changes
 
-__all__ = ["BatchedPull", "NeighborSums", "Pull"]
+__all__ = ["BatchedPull", "NeighborSums", "Pull", "track_changes"]

@@ -84,14 +84,21 @@ class HubRows:
         return self._g.member.shard.degrees if kept is None else kept
 
     def take(self, values: Any) -> Any:
-        """Return the entries of existing vertices in a column, in the order of the rows."""
-        return values[self.layout.names]
+        """Return a copy of the entries of existing vertices in a column, in the order of the rows."""
+        return values.copy() if self._as_they_are else values[self.layout.names]
 
     def by_vertex(self, column: Any) -> Any:
-        """Return a column in the order of positions; the inverse of :meth:`take`."""
+        """Return a copy of a column in the order of positions; the inverse of :meth:`take`."""
+        if self._as_they_are:
+            return column.copy()
         values = self._g.column(0, column.dtype)
         values[self.layout.names] = column
         return values
+
+    @property
+    def _as_they_are(self) -> bool:
+        """Whether the rows are those of the graph, in the order of positions."""
+        return self.layout.pulled is not None
 
     def new_wide(self, dtype: Any) -> Any:
         """Return a wide column of zeros, which :meth:`send` takes. All members call it."""

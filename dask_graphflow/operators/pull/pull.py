@@ -93,6 +93,10 @@ class Pull(HubRows):
         self._ranks = self._kernels.new_ranks(rank, share, wide)
         self._known: float | None = dangling
 
+    def ranks(self) -> Any:
+        """Return a copy of the ranks, in the order of positions: array of shape (V_p,)."""
+        return self.by_vertex(self._ranks.rank)
+
     def publish(self, *, change: bool) -> None:
         """Send the contributions to the members that read them.
 

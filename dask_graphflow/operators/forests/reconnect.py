@@ -1,0 +1,92 @@
+"""Connected components after a few edges of a graph have changed, from the components before.
+
+Only labels are needed, and no spanning forest: searches from the ends of deleted edges find the pieces that
+have been cut off. Then the labels at the ends of inserted edges are joined.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.graph.change import Change
+from dask_graphflow.kernels import reconnect as reconnect_kernels
+from dask_graphflow.operators.view import GraphView
+
+from .connected import join_pairs
+
+logger = logging.getLogger(__name__)
+
+# Part of the entries of the rows that searches read at most. They read in random order, so on a graph of
+# roads this takes a sixth of the time in which all components are found.
+MOST = 1 / 16
+
+
+def reconnect(g: GraphView, labels: Any) -> Any | None:
+    """Return the smallest number in the component of each vertex; None if it pays to find all components.
+
+    Parameters
+    ----------
+    g : GraphView
+        A graph that an update made. If it is directed, edges count in both directions.
+    labels : array of index, shape (V_p,)
+        The smallest number in the component of each vertex before the update; negative for new vertices.
+    """
+    change = g.member.shard.change
+    assert change is not None, "no update made the graph"
+    problem = _problem(g, change)
+    if not problem:
+        labels = np.where(labels < 0, g.numbers, labels)
+        pieces = _cut(g, labels, change)
+        if pieces is not None:
+            return _joined(pieces, change)
+        problem = "the searches from deleted edges were long"
+    logger.debug("Connected components are computed from scratch: %s", problem)
+    return None
+
+
+def _problem(g: GraphView, change: Change) -> str:
+    """Return why components have to be found again, or an empty string."""
+    if not g.member.alone or g.member.shard.on_device:
+        return "the graph has several members, or is on a GPU"
+    if change.deleted.any():
+        if not g.member.alone_in_memory:
+            return "edges on disk were deleted"
+        if g.directed and not g.member.has_rows("into"):
+            return "edges of a directed graph were deleted, and no call has made the rows of entering edges"
+    return ""
+
+
+def _cut(g: GraphView, labels: Any, change: Change) -> Any | None:
+    """Return the labels without the deleted edges; None if it takes too long."""
+    gone = change.deleted & (change.sources != change.targets)
+    if not gone.any():
+        return labels
+    seeds = np.unique(np.concatenate([change.sources[gone], change.targets[gone]]))
+    seeds = seeds[np.argsort(labels[seeds], kind="stable")]
+    sides = [g.member.rows("out")] + ([g.member.rows("into")] if g.directed else [])
+    budget = int(len(sides[0].ends) * MOST)
+    cut = reconnect_kernels.of(labels).cut_off(sides, labels, seeds, budget)
+    if cut is None:
+        return None
+    labels = _renamed(labels, cut.old, cut.new) if len(cut.old) else labels.copy()
+    labels[cut.vertices] = cut.labels
+    return labels
+
+
+def _joined(labels: Any, change: Change) -> Any:
+    """Return the labels with the inserted edges."""
+    new = change.inserted
+    here, there = labels[change.sources[new]], labels[change.targets[new]]
+    differ = here != there
+    if not differ.any():
+        return labels
+    return _renamed(labels, *join_pairs(here[differ], there[differ]))
+
+
+def _renamed(labels: Any, old: Any, new: Any) -> Any:
+    names = np.arange(len(labels), dtype=labels.dtype)
+    names[old] = new
+    return names[labels]
