@@ -231,13 +231,18 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
     if name == "shortest_paths":
         search, targets = f"{'sssp' if network.weighted else 'bfs'}", options.pop("targets")
         call = f"gf.{name}(graph.{search}({_arguments(options)}), targets={_code(targets)})"
-    later = ""
+    later, earlier = "", ""
     if form.updated:
         edges, new, gone = _in_two_steps(network, edges)
         batch = {
             key: _table(form, network, rows) for key, rows in (("insert", new), ("delete", gone))
         }
-        later = f".update({_arguments(batch)}){persist}"
+        later = f"graph = graph.update({_arguments(batch)}){persist}"
+        if name in ALGORITHMS and ALGORITHMS[name].previous is not None:
+            # Vertices in options are then in the earlier graph, too.
+            how["vertices"] = pd.DataFrame(form.columns("v", network.vertices))
+            earlier = f"previous = {call}"
+            call = call[:-1] + (", " if options else "") + "previous=previous)"
     frame = _code(_table(form, network, edges))
     lines = ["import dask, dask.dataframe as dd, pandas as pd", "from math import inf, nan",
              "from pandas import Timestamp", "import dask_graphflow as gf"]  # fmt: skip
@@ -250,7 +255,8 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         *lines, f"edges = {frame}",
         f"edges = dd.from_pandas(edges, npartitions={form.partitions}, sort=False)",
         f"with dask.config.set(scheduler={form.scheduler!r}):",
-        f"    graph = gf.Graph(edges, {_arguments(how)}){persist}{later}",
+        f"    graph = gf.Graph(edges, {_arguments(how)}){persist}",
+        *(f"    {line}" for line in (earlier, later) if line),
         f"    found = {call}.compute()",
     ])  # fmt: skip
 
