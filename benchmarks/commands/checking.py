@@ -115,7 +115,7 @@ def write(path: str, edges: str) -> None:
     one = id_files.write_range(folder, token, 0, Contents(None, None, rows))
     grains = id_files.write_grains(folder, token, id_files.by_grain(rows))
     manifest = Manifest(
-        VERSION, token, True, "keep", 1, vertices, len(ends), vertices, 0, ["int64"], None,
+        VERSION, token, token, True, "keep", 1, vertices, len(ends), vertices, 0, ["int64"], None,
         ["src"], ["dst"], None, True, partition.GRAIN, grains, [one],
     )  # fmt: skip
     folders.write_manifest(folder, manifest)
