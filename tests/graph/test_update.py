@@ -29,6 +29,8 @@ IDS = {
     "integers": lambda k: k,
     "negative integers": lambda k: k - SPACE // 2,
     "sparse integers": lambda k: k * 10**12 - 5 * 10**13,
+    # Close together at first, and far apart after some updates.
+    "spreading integers": lambda k: k + 10**13 * ((k > 260) - (k < 140)),
     "text": lambda k: f"vertex {k}",
     "days": lambda k: pd.Timestamp("2020-01-01") + pd.Timedelta(days=k),
 }
