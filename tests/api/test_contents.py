@@ -108,6 +108,22 @@ def test_an_undirected_graph_equals_one_that_was_built_so(built, rng, members, m
         same(call(found).compute(), call(wanted).compute())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [True, False])
+def test_an_updated_graph_equals_one_of_the_edges_that_remain(built, rng, members, kind, directed):
+    edges = KINDS[kind](power_law(rng, edges=500))
+    pairs = np.sort(edges[["a", "b"]].to_numpy(), axis=1)
+    pairs = pd.MultiIndex.from_arrays((edges.a, edges.b) if directed else tuple(pairs.T))
+    gone = pairs.isin(pairs[:20])
+    g = built(edges[:400], directed=directed)
+    g = g.update(edges[400:], edges[:20])
+    new = np.arange(len(edges)) >= 400
+    wanted = built(edges[~gone | new], directed=directed, vertices=[*edges.a, *edges.b])
+    for call in ("edges", "vertices", "pagerank"):
+        same(getattr(g, call)().compute(), getattr(wanted, call)().compute())
+    assert (g.num_vertices, g.num_edges) == (wanted.num_vertices, wanted.num_edges)
+
+
 def test_derived_graphs_use_the_shards_of_their_graph(built, rng, members):
     g = on_backend(built(power_law(rng)))
     back = g.reverse()
