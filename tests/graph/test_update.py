@@ -270,6 +270,21 @@ def test_integers_that_are_no_longer_close_together_get_ids():
     assert [*graph.edges().compute().itertuples(index=False, name=None)] == want
 
 
+@pytest.mark.parametrize("members", [1, 2, 3])
+@pytest.mark.parametrize("first", [0, 500])
+def test_new_ids_may_all_be_before_or_behind_the_others(rng, members, first):
+    def draw(low, high, count):
+        return pd.DataFrame(rng.integers(low, high, (count, 2)), columns=["a", "b"])
+
+    old, new = draw(200, 500, 900), draw(first, first + 200, 300)
+    new["b"] = old["b"][:300]
+    old, new = (one.map("{:03}".format).astype("str") for one in (old, new))
+    ends = {"source": "a", "target": "b", "directed": False}
+    edges = dask.dataframe.from_pandas(old, npartitions=members)
+    graph = gf.Graph(edges, **ends, shards=members).persist()
+    check_same(graph.update(new).persist(), gf.Graph(pd.concat([old, new]), **ends).persist())
+
+
 def test_deletes_come_before_inserts(history):
     pair = history.named(history.table).iloc[[0]]
     replaced = history.build().update(pair.assign(w=99.0), pair).edges().compute()
