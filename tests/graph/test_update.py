@@ -29,6 +29,8 @@ IDS = {
     "integers": lambda k: k,
     "negative integers": lambda k: k - SPACE // 2,
     "sparse integers": lambda k: k * 10**12 - 5 * 10**13,
+    # Close together at first, and far apart after some updates.
+    "spreading integers": lambda k: k + 10**13 * ((k > 260) - (k < 140)),
     "text": lambda k: f"vertex {k}",
     "days": lambda k: pd.Timestamp("2020-01-01") + pd.Timedelta(days=k),
 }
@@ -420,7 +422,9 @@ def test_rows_do_not_depend_on_the_threads(monkeypatch, threads):
     rows = rows_kernels.of(u).rows(u, v, np.arange(300.0), count=40)
     new, gone = rng.integers(0, 40, (2, 2, 60))
     gone = gone[:, ::2]
-    pairs = pairs_of(tuple(new), tuple(gone), np.arange(60.0), undirected=False)
+    pairs = pairs_of(
+        tuple(new), tuple(gone), np.arange(60.0), np.arange(40), undirected=False, threads=1
+    )
     how = {"multi": "keep", "threads": threads}
     made = splice(rows, pairs, None, (0, 40), 40, **how).rows
     left = ~np.isin(u * 40 + v, gone[0] * 40 + gone[1])
