@@ -231,18 +231,18 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
     if name == "shortest_paths":
         search, targets = f"{'sssp' if network.weighted else 'bfs'}", options.pop("targets")
         call = f"gf.{name}(graph.{search}({_arguments(options)}), targets={_code(targets)})"
-    later, earlier = "", ""
+    later = ""
     if form.updated:
         edges, new, gone = _in_two_steps(network, edges)
         batch = {
             key: _table(form, network, rows) for key, rows in (("insert", new), ("delete", gone))
         }
-        later = f"graph = graph.update({_arguments(batch)}){persist}"
-        if name in ALGORITHMS and ALGORITHMS[name].previous is not None:
-            # Vertices in options are then in the earlier graph, too.
+        if name in ALGORITHMS and ALGORITHMS[name].previous:
+            # An id in an option may be a vertex only after the update.
             how["vertices"] = pd.DataFrame(form.columns("v", network.vertices))
-            earlier = f"previous = {call}"
-            call = call[:-1] + (", " if options else "") + "previous=previous)"
+            call = f"graph.{name}(previous=earlier.{name}({_arguments(options)})"
+            call += f"{', ' * bool(options)}{_arguments(options)})"
+        later = f"    earlier, graph = graph, graph.update({_arguments(batch)}){persist}"
     frame = _code(_table(form, network, edges))
     lines = ["import dask, dask.dataframe as dd, pandas as pd", "from math import inf, nan",
              "from pandas import Timestamp", "import dask_graphflow as gf"]  # fmt: skip
@@ -256,7 +256,7 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         f"edges = dd.from_pandas(edges, npartitions={form.partitions}, sort=False)",
         f"with dask.config.set(scheduler={form.scheduler!r}):",
         f"    graph = gf.Graph(edges, {_arguments(how)}){persist}",
-        *(f"    {line}" for line in (earlier, later) if line),
+        *([later] if later else []),
         f"    found = {call}.compute()",
     ])  # fmt: skip
 
