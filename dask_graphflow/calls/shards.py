@@ -261,7 +261,7 @@ class Shards:
         return partial(build, recipe=recipe)
 
     def _futures(self) -> list[Any]:
-        """Return the futures of persisted shards, or of those that an update uses.
+        """Return the futures of persisted shards: these, or the ones that an update reads.
 
         The list is empty if no cluster stores them.
         """

@@ -29,6 +29,8 @@ IDS = {
     "integers": lambda k: k,
     "negative integers": lambda k: k - SPACE // 2,
     "sparse integers": lambda k: k * 10**12 - 5 * 10**13,
+    # Close together at first, and far apart after some updates.
+    "spreading integers": lambda k: k + 10**13 * ((k > 260) - (k < 140)),
     "text": lambda k: f"vertex {k}",
     "days": lambda k: pd.Timestamp("2020-01-01") + pd.Timedelta(days=k),
 }
@@ -270,6 +272,21 @@ def test_integers_that_are_no_longer_close_together_get_ids():
     assert [*graph.edges().compute().itertuples(index=False, name=None)] == want
 
 
+@pytest.mark.parametrize("members", [1, 2, 3])
+@pytest.mark.parametrize("first", [0, 500])
+def test_new_ids_may_all_be_before_or_behind_the_others(rng, members, first):
+    def draw(low, high, count):
+        return pd.DataFrame(rng.integers(low, high, (count, 2)), columns=["a", "b"])
+
+    old, new = draw(200, 500, 900), draw(first, first + 200, 300)
+    new["b"] = old["b"][:300]
+    old, new = (one.map("{:03}".format).astype("str") for one in (old, new))
+    ends = {"source": "a", "target": "b", "directed": False}
+    edges = dask.dataframe.from_pandas(old, npartitions=members)
+    graph = gf.Graph(edges, **ends, shards=members).persist()
+    check_same(graph.update(new).persist(), gf.Graph(pd.concat([old, new]), **ends).persist())
+
+
 def test_deletes_come_before_inserts(history):
     pair = history.named(history.table).iloc[[0]]
     replaced = history.build().update(pair.assign(w=99.0), pair).edges().compute()
@@ -405,7 +422,9 @@ def test_rows_do_not_depend_on_the_threads(monkeypatch, threads):
     rows = rows_kernels.of(u).rows(u, v, np.arange(300.0), count=40)
     new, gone = rng.integers(0, 40, (2, 2, 60))
     gone = gone[:, ::2]
-    pairs = pairs_of(tuple(new), tuple(gone), np.arange(60.0), undirected=False)
+    pairs = pairs_of(
+        tuple(new), tuple(gone), np.arange(60.0), np.arange(40), undirected=False, threads=1
+    )
     how = {"multi": "keep", "threads": threads}
     made = splice(rows, pairs, None, (0, 40), 40, **how).rows
     left = ~np.isin(u * 40 + v, gone[0] * 40 + gone[1])

@@ -22,7 +22,7 @@ from dask_graphflow.graph.vertices import Vertices
 from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_for, on_device
 from dask_graphflow.kernels.csr import Rows
 
-from .batch import Batch, check_found, ids_of_batch, pairs_of
+from .batch import Batch, Pairs, check_found, ids_of_batch, pairs_of
 from .move import cuts, full_grains, move_column, move_rows
 from .number import Numbered, number
 from .rows import Spliced, splice
@@ -45,21 +45,20 @@ def update(
     threads = exchange.resources.threads
     named = ids_of_batch(batch, threads)
     new = number(shard, exchange, named.ids, named.added)
-    inserted, deleted = (
-        (new.batch[source], new.batch[target]) for source, target in (named.inserted, named.deleted)
-    )
-    known = (deleted[0] >= 0) & (deleted[1] >= 0)
-    deleted = deleted[0][known], deleted[1][known]
+    numbers, inserted = new.batch, named.inserted
+    known = (numbers[named.deleted[0]] >= 0) & (numbers[named.deleted[1]] >= 0)
+    deleted = named.deleted[0][known], named.deleted[1][known]
     sides = [stored.OUT]
     if shard.directed and not exchange.all_sum(not shard.has(stored.INTO)):
         sides.append(stored.INTO)
     _check_room(shard, exchange, sides)
     size, (low, high) = new.bounds[-1], new.bounds[exchange.rank : exchange.rank + 2]
 
-    def spliced(rows: Rows, *, turned: bool) -> tuple[Any, Spliced]:
+    def spliced(rows: Rows, *, turned: bool) -> tuple[Pairs, Spliced]:
         """Return the pairs of the whole batch, and this member's rows with its own pairs."""
-        way = slice(None, None, -1) if turned else slice(None)
-        pairs = pairs_of(inserted[way], deleted[way], batch.weights, undirected=not shard.directed)
+        ends = (inserted[::-1], deleted[::-1]) if turned else (inserted, deleted)
+        undirected = not shard.directed
+        pairs = pairs_of(*ends, batch.weights, numbers, undirected=undirected, threads=threads)
         own = pairs.part(low, high)
         how: dict[str, Any] = {"multi": multi, "threads": threads}
         return pairs, splice(rows, own, new.names, (low, high), size, **how)

@@ -9,7 +9,8 @@ import numpy as np
 from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph import renumber
 from dask_graphflow.graph.vertex_ids import shown
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.showing.tables import counted
 
 
@@ -74,26 +75,23 @@ def pairs_of(
     inserted: tuple[np.ndarray, np.ndarray],
     deleted: tuple[np.ndarray, np.ndarray],
     weights: np.ndarray | None,
+    numbers: np.ndarray,
     *,
     undirected: bool,
+    threads: int,
 ) -> Pairs:
-    """Return the pairs of some new and deleted edges, whose ends are numbers.
+    """Return the pairs of some new and deleted edges, whose ends are rows in `numbers`, which ascend.
 
     In an undirected graph, each edge counts in both directions, and a self-loop once.
     """
-    new, old = len(inserted[0]), len(deleted[0])
-    u, v = (np.concatenate([*both]) for both in zip(inserted, deleted, strict=True))
-    edge = np.arange(new + old)
-    if undirected:
-        turned = np.flatnonzero(u != v)
-        u, v, edge = (
-            np.concatenate([u, v[turned]]),
-            np.concatenate([v, u[turned]]),
-            np.concatenate([edge, turned]),
-        )
+    new, old, dtype = len(inserted[0]), len(deleted[0]), index_dtype(len(numbers))
+    u, v = (np.concatenate(both).astype(dtype) for both in zip(inserted, deleted, strict=True))
+    kernels, size = rows_kernels.of(u), len(numbers)
     # Parallel edges stay in the order of the batch, in whichever direction they were given.
-    order = np.lexsort((edge, v, u))
-    u, v, edge = u[order], v[order], edge[order]
+    rows = kernels.rows(
+        u, v, np.arange(new + old), count=size, undirected=undirected, threads=threads
+    )
+    u, v, edge = kernels.owners(rows, dtype, threads=threads), rows.ends, rows.weights
     first = np.ones(len(u), bool)
     first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
     pair, is_new = np.cumsum(first) - 1, edge < new
@@ -103,7 +101,8 @@ def pairs_of(
     of_edge = np.zeros(new + old, np.int64)
     of_edge[edge] = pair
     values = None if weights is None else weights[edge[is_new]]
-    return Pairs(u[first], v[first], gone, bounds, values, of_edge[new:])
+    sources, targets = numbers[u[first]], numbers[v[first]]
+    return Pairs(sources, targets, gone, bounds, values, of_edge[new:])
 
 
 def check_found(found: np.ndarray, sources: Any, targets: Any) -> None:

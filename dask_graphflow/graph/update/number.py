@@ -6,10 +6,12 @@ before it, and rows stay in order. All members call these functions.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import itertools
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import frames, renumber
@@ -96,16 +98,20 @@ def _in_order(exchange: Exchange, own: Any, same: Numbered, new: Any) -> Numbere
     # How many of all old ids are before each new one.
     at = np.sum(exchange.all_gather(_places(own, new)), axis=0)
     numbers = at + np.arange(len(at))
-    dtype = index_dtype(size + len(at))
-    names = np.arange(size + 1) + np.cumsum(np.bincount(at, minlength=size + 1))
+    moved = np.arange(size + 1) + np.cumsum(np.bincount(at, minlength=size + 1))
     inner = same.bounds[1:-1]
     bounds = [0, *(inner + np.searchsorted(at, inner)).tolist(), size + len(at)]
     mine = (numbers >= bounds[rank]) & (numbers < bounds[rank + 1])
     ids = _inserted(own, new.iloc[np.flatnonzero(mine)], at[mine] - same.bounds[rank])
-    batch = np.where(same.batch < 0, -1, names[same.batch])
+    batch = np.where(same.batch < 0, -1, moved[same.batch])
     batch[same.fresh] = numbers
-    names = names.astype(dtype)
-    names = names[:-1] if same.names is None else names[same.names]
+    names = same.names
+    if names is not None:
+        names = moved[names]
+    elif at[0] < size:  # not all of them are behind the old ones
+        names = moved[:-1]
+    if names is not None:
+        names = names.astype(index_dtype(size + len(at)))
     return same._replace(ids=ids, bounds=bounds, names=names, batch=batch)
 
 
@@ -122,16 +128,34 @@ def _inserted(own: Any, new: Any, places: np.ndarray) -> Any:
     """Return ids with new ones before some rows."""
     if not len(new):
         return own
-    count = len(own)
-    both = frames.stack([own, new]) if count else new.reset_index(drop=True)
-    order = np.insert(np.arange(count), places, np.arange(count, count + len(new)))
-    columns = {name: _in_one_piece(frames.take(both[name], order)) for name in both.columns}
+    columns = {name: _insert_values(own[name], new[name], places) for name in own.columns}
     return frames.build(type(own), columns)
 
 
-def _in_one_piece(column: Any) -> Any:
-    """Return a column whose values Arrow stores one after another, as a search needs them."""
-    stored = getattr(column.array, "_pa_array", None) if isinstance(column, pd.Series) else None
-    if stored is None or stored.num_chunks == 1:
-        return column
-    return pd.Series(type(column.array)(stored.combine_chunks()), copy=False)
+def _insert_values(own: Any, new: Any, places: np.ndarray) -> Any:
+    """Return a column with new values before some rows."""
+    if isinstance(own, pd.Series) and isinstance(own.dtype, pd.ArrowDtype | pd.StringDtype):
+        return _splice(own, new, places)
+    count, name = len(own), own.name
+    both = frames.stack([own.to_frame(), new.to_frame()]) if count else new.to_frame()
+    order = np.insert(np.arange(count), places, np.arange(count, count + len(new)))
+    return frames.take(both[name], order)
+
+
+def _splice(own: pd.Series, new: pd.Series, places: np.ndarray) -> pd.Series:
+    """Do the same for values that Arrow stores: the others are copied in long pieces, in their order."""
+    old, more, dtype = _stored(own), _stored(new), cast(Any, own.dtype)
+    more = more.cast(old.type)
+    first = np.flatnonzero(np.diff(places, prepend=-1))  # of the new values before a row
+    cuts = [0, *places[first].tolist(), len(old)]
+    pieces = [old[low:high] for low, high in itertools.pairwise(cuts)]
+    runs = itertools.pairwise([*first.tolist(), len(more)])
+    added = [more[low:high] for low, high in runs]
+    every = [piece for pair in zip(pieces, added, strict=False) for piece in pair]
+    joined = pa.concat_arrays([*every, pieces[-1]])
+    return pd.Series(dtype.__from_arrow__(joined), copy=False)
+
+
+def _stored(column: pd.Series) -> pa.Array:
+    values = pa.array(column.array)
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

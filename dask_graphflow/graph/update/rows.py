@@ -50,23 +50,16 @@ def splice(
     threads : int
     """
     host, (low, high) = _on_host(rows), bounds
-    degrees, own = np.diff(host.offsets), None
-    at = pairs.sources - low
+    at, own, count = pairs.sources - low, None, len(rows.offsets) - 1
     if names is not None:
-        own = names[host.first : host.first + len(degrees)]
+        own = names[host.first : host.first + count]
         at = np.searchsorted(own, pairs.sources, side="right") - 1
     splices = _find(host, pairs, names, at)
-    moved = np.zeros(high - low, np.int64)
-    if own is None:
-        moved[: len(degrees)] = degrees
-    else:
-        # Of rows that merge, the last one can have edges. Those before the next member's first are empty.
-        stays = own < high
-        moved[own[stays] - low] = degrees[stays]
-    grown = splices.growth(multi)
-    np.add.at(moved, pairs.sources - low, grown)
-    offsets = np.zeros(high - low + 1, np.int64)
-    np.cumsum(moved, out=offsets[1:])
+    offsets = _offsets(host.offsets, own, low, high)
+    # How many edges more there are before each row.
+    grown = np.concatenate([[0], np.cumsum(splices.growth(multi))])
+    after_rows = np.concatenate([[0], pairs.sources - low + 1, [len(offsets)]])
+    offsets += np.repeat(grown, np.diff(after_rows))
     added = None if host.weights is None else np.asarray(pairs.weights, host.weights.dtype)
     made = merge_kernels.of(host.ends).merged(
         host.ends,
@@ -82,6 +75,20 @@ def splice(
     before = splices.had > 0
     after = (before & ~pairs.gone) | (np.diff(pairs.bounds) > 0)
     return Spliced(lift(result) if on_device(rows.ends) else result, before, after)
+
+
+def _offsets(offsets: np.ndarray, own: np.ndarray | None, low: int, high: int) -> np.ndarray:
+    """Return old offsets for new rows `low` to ``high - 1``; `own` has the new number of each old row."""
+    made = np.empty(high - low + 1, np.int64)
+    if own is None:  # new rows are behind the old ones
+        made[: len(offsets)] = offsets
+        made[len(offsets) :] = offsets[-1]
+        return made
+    # Of rows that merge, the last one can have edges. Those before the next member's first are empty.
+    stays = own < high
+    made[:] = 0
+    made[1 + own[stays] - low] = np.diff(offsets)[stays]
+    return np.cumsum(made, out=made)
 
 
 def _on_host(rows: Rows) -> Rows:
