@@ -80,6 +80,8 @@ ERRORS = {
     "UsageError": "`previous` is not the result of this call on the version before the last update.",
     "WeightError": "A weight is negative, infinite, NaN, or far too large or small.",
 }
+LATER = "when the result is computed"
+WHEN = {"UsageError": f"at the call if it is in memory, and otherwise {LATER}"}
 RAISES = """
 NullVertexError
     An id is null, and `dropna` is False. Raised when the result is computed.
@@ -157,7 +159,7 @@ def _errors(declared: Algorithm, own: str) -> str:
         "WeightError": declared.weights != "ignored" and declared.result.rows != "edges",
     }
     return "".join(
-        f"\n{error}\n    {text}\n    Raised when the result is computed."
+        f"\n{error}\n    {text}\n    Raised {WHEN.get(error, LATER)}."
         for error, text in ERRORS.items()
         if raised[error] and error not in own
     )

@@ -131,3 +131,18 @@ def test_edges_on_disk(members, small_files):
     graph = gf.Graph(partitioned(draw(rng, 800, 90), 3), **how, storage="disk").persist()
     new = graph.update(insert=draw(rng, 9, 95)).persist()
     check(results(new, results(graph)), results(new))
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_batch_without_a_changed_edge(members, directed):
+    how = {"source": "a", "target": "b", "directed": directed, "shards": members}
+    edges = draw(np.random.default_rng(6), 100, 30)
+    graph = gf.Graph(partitioned(edges, 3), **how)
+    earlier = results(graph)
+    loops = pd.DataFrame({"a": [1, 40], "b": [1, 40]})
+    for batch in ({"insert": edges[:0]}, {"insert": loops}, {"insert": edges[:9]}):
+        new = graph.update(**batch)
+        check(results(new, earlier), results(new))
+    new = graph.update(delete=edges[:9], insert=edges[:9])
+    check(results(new, earlier), results(new))

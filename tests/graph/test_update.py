@@ -432,3 +432,11 @@ def test_rows_do_not_depend_on_the_threads(monkeypatch, threads):
     whole = [np.concatenate(pair) for pair in columns]
     want = rows_kernels.of(u).rows(*whole, count=40)
     assert all(np.array_equal(*pair) for pair in zip(made, want, strict=True))
+
+
+def test_nullable_integers_that_are_no_longer_close_together():
+    near, far = (pd.DataFrame({"a": [0, 2], "b": [ids, 3]}, dtype="Int64") for ids in (3, 2**40))
+    ends = {"source": "a", "target": "b"}
+    later = gf.Graph(near, **ends).update(insert=far)
+    expected = gf.Graph(pd.concat([near, far]), **ends).edges().compute()
+    pd.testing.assert_frame_equal(later.edges().compute(), expected)

@@ -237,7 +237,11 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         batch = {
             key: _table(form, network, rows) for key, rows in (("insert", new), ("delete", gone))
         }
-        later = f".update({_arguments(batch)}){persist}"
+        # An id in an option may be a vertex only after the update.
+        if "sources" not in options and name in ALGORITHMS and ALGORITHMS[name].previous:
+            call = f"graph.{name}(previous=earlier.{name}({_arguments(options)})"
+            call += f"{', ' * bool(options)}{_arguments(options)})"
+        later = f"    earlier, graph = graph, graph.update({_arguments(batch)}){persist}"
     frame = _code(_table(form, network, edges))
     lines = ["import dask, dask.dataframe as dd, pandas as pd", "from math import inf, nan",
              "from pandas import Timestamp", "import dask_graphflow as gf"]  # fmt: skip
@@ -250,7 +254,8 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         *lines, f"edges = {frame}",
         f"edges = dd.from_pandas(edges, npartitions={form.partitions}, sort=False)",
         f"with dask.config.set(scheduler={form.scheduler!r}):",
-        f"    graph = gf.Graph(edges, {_arguments(how)}){persist}{later}",
+        f"    graph = gf.Graph(edges, {_arguments(how)}){persist}",
+        *([later] if later else []),
         f"    found = {call}.compute()",
     ])  # fmt: skip
 

@@ -84,7 +84,7 @@ def _with_ids(shard: Shard, exchange: Exchange, same: Numbered) -> tuple[Any, Nu
     every = np.concatenate(exchange.all_gather(exists))
     # The row of an integer that is not a vertex is empty, and merges with the next one.
     before = np.concatenate([[0], np.cumsum(every)])
-    own = (np.flatnonzero(exists) + (shard.base + shard.low)).astype(shard.like.dtypes.iloc[0])
+    own = np.flatnonzero(exists) + (shard.base + shard.low)
     own = frames.one_column(kernels_for(shard.like).namespace.asarray(own), shard.like)
     batch = np.where(same.batch < 0, -1, before[same.batch])
     names = before[:-1].astype(index_dtype(int(before[-1])))

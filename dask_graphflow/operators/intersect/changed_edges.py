@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 ROOM = 1 << 18  # row entries for which every member has room
 
 
-class Rows(NamedTuple):
+class NeighborRows(NamedTuple):
     """Some rows of the new graph, the same on every member."""
 
     starts: Any  # array of int64. Where each row begins in `ends`.
@@ -39,9 +39,8 @@ class ChangedEdges(NamedTuple):
     targets: Any  # array of int64
     inserted: Any  # array of bool. Whether each edge is in the new version.
     vertices: Any  # array of int64. The sources, and maybe further vertices, ascending.
-    rows: (
-        Rows  # the neighbors of these vertices in the new version. Some may be there several times.
-    )
+    # The neighbors of these vertices in the new version. Some may be there several times.
+    rows: NeighborRows
 
 
 def changed_edges(g: GraphView) -> ChangedEdges | None:
@@ -106,11 +105,11 @@ def _without_directions(
         multi="first",
         resources=g.member.exchange.resources,
     )
-    rows = Rows(made.offsets[:-1], made.offsets[1:], made.ends)
+    rows = NeighborRows(made.offsets[:-1], made.offsets[1:], made.ends)
     return ChangedEdges(sources[at], targets[at], now[at], vertices, rows)
 
 
-def _contain(rows: Rows, row: Any, ends: Any) -> Any:
+def _contain(rows: NeighborRows, row: Any, ends: Any) -> Any:
     """Return whether some rows contain an end each."""
     first, stop = rows.starts[row], rows.stops[row]
     lookup.of(first).narrow((rows.ends,), (ends.astype(rows.ends.dtype),), first, stop)
@@ -119,7 +118,7 @@ def _contain(rows: Rows, row: Any, ends: Any) -> Any:
 
 def _rows_of(
     g: GraphView, sides: list[str], vertices: Any, sources: Any, targets: Any
-) -> list[Rows] | None:
+) -> list[NeighborRows] | None:
     """Return rows of vertices on each side, if the shorter rows of some pairs have few enough entries."""
     rows, shard = [g.member.rows(side) for side in sides], g.member.shard
     own = vertices[(vertices >= shard.low) & (vertices < shard.high)] - shard.low
@@ -135,12 +134,12 @@ def _rows_of(
         logger.debug("All triangles are counted: the changed edges have rows of %d entries", steps)
         return None
     if not copies:
-        return [Rows(rows[0].offsets[own], rows[0].offsets[own + 1], rows[0].ends)]
+        return [NeighborRows(rows[0].offsets[own], rows[0].offsets[own + 1], rows[0].ends)]
     return [_copy(g, *of_side, own) for of_side in zip(rows, lengths, strict=True)]
 
 
-def _copy(g: GraphView, rows: Any, lengths: Any, own: Any) -> Rows:
+def _copy(g: GraphView, rows: Any, lengths: Any, own: Any) -> NeighborRows:
     """Return rows of all members, given those of this one and the lengths of all."""
     _, _, entries = entries_of(rows, own, g.member.threads)
     offsets = offsets_of(lengths)
-    return Rows(offsets[:-1], offsets[1:], gather(g, disk.take(rows.ends, entries)))
+    return NeighborRows(offsets[:-1], offsets[1:], gather(g, disk.take(rows.ends, entries)))
