@@ -117,7 +117,11 @@ def call_with_graph(
     """Call the method of a graph, also with further options; return the results."""
     for more in ({}, *MORE.get(name, [])):
         given = options_for(vertices(frame)).get(name, {}) | more
-        yield f"{name} {more} {about}", getattr(graph, name)(**given).compute()
+        call = getattr(graph, name)(**given)
+        yield f"{name} {more} {about}", call.compute()
+    if ALGORITHMS[name].previous is not None:
+        later = getattr(graph.update(frame[:8], delete=frame[8:16]), name)
+        yield f"{name} previous {about}", later(**given, previous=call).compute()
 
 
 def vertices(frame: pd.DataFrame) -> pd.Series:

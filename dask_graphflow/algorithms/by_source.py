@@ -49,7 +49,7 @@ class SearchResult(NamedTuple):
         """Bring an earlier result up to date; the result is None if a search would be as fast."""
         if previous is None:
             return None
-        cutoff = math.inf if cutoff is None else cutoff
+        cutoff = math.inf if cutoff is None else float(cutoff)
         found = repair_paths(g, Paths(**previous), sources, cutoff)
         return found and SearchResult(found.reached, *found, found.predecessor < 0)
 

@@ -237,8 +237,9 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         batch = {
             key: _table(form, network, rows) for key, rows in (("insert", new), ("delete", gone))
         }
-        # An id in an option may be a vertex only after the update.
-        if "sources" not in options and name in ALGORITHMS and ALGORITHMS[name].previous:
+        if name in ALGORITHMS and ALGORITHMS[name].previous:
+            # An id in an option may be a vertex only after the update.
+            how["vertices"] = pd.DataFrame(form.columns("v", network.vertices))
             call = f"graph.{name}(previous=earlier.{name}({_arguments(options)})"
             call += f"{', ' * bool(options)}{_arguments(options)})"
         later = f"    earlier, graph = graph, graph.update({_arguments(batch)}){persist}"

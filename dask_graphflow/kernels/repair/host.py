@@ -33,14 +33,6 @@ VISITED, WAITING, READ, LEVEL, NUMBERS = 0, 1, 2, 3, 4
 
 
 @_inner
-def _wait(v, distance, room, numbers):
-    """Let a vertex wait at its distance."""
-    keys, items = room[:2]
-    _put(keys, items, numbers[WAITING], distance[v], v)
-    numbers[WAITING] += 1
-
-
-@_inner
 def _nearest(distance, room, numbers):
     """Return the vertex that waits at the smallest distance, and that distance."""
     keys, items = room[:2]
@@ -51,13 +43,17 @@ def _nearest(distance, room, numbers):
 
 
 @_inner
-def _visit(v, state, distance, room, numbers):
-    """Note a vertex with its earlier distance when it is visited for the first time."""
-    touched, earlier, states = room[2:]
+def _visit(v, state, here, distance, room, numbers):
+    """Let a vertex wait at a distance; at its first visit, note it with the distance that it had."""
+    keys, items, touched, earlier, states = room
     if states[v] == 0:
         touched[numbers[VISITED]], earlier[numbers[VISITED]] = v, distance[v]
         numbers[VISITED] += 1
-    states[v] = state
+    if states[v] != LOST:
+        states[v] = state
+    distance[v] = here
+    _put(keys, items, numbers[WAITING], here, v)
+    numbers[WAITING] += 1
 
 
 @_inner
@@ -69,8 +65,7 @@ def _doubt(rows, pairs, distance, predecessor, room, numbers, budget):
     for k in range(sources.size):
         v = np.uint64(targets[k])
         if predecessor[v] == sources[k] and states[v] == 0:
-            _visit(v, DOUBT, distance, room, numbers)
-            _wait(v, distance, room, numbers)
+            _visit(v, DOUBT, distance[v], distance, room, numbers)
     while numbers[WAITING]:
         here, v = _nearest(distance, room, numbers)
         if distance[np.uint64(predecessor[v])] == here:
@@ -94,19 +89,9 @@ def _doubt(rows, pairs, distance, predecessor, room, numbers, budget):
         while i < end:
             u = np.uint64(ends[i])
             if states[u] == 0 and predecessor[u] == np.int64(v):
-                _visit(u, DOUBT, distance, room, numbers)
-                _wait(u, distance, room, numbers)
+                _visit(u, DOUBT, distance[u], distance, room, numbers)
             i += one
     return True
-
-
-@_inner
-def _lower(v, here, cutoff, distance, room, numbers):
-    """Let a vertex wait at a distance if that is smaller than its own."""
-    if here < distance[v] and here <= cutoff:
-        _visit(v, LOST if room[4][v] == LOST else NEARER, distance, room, numbers)
-        distance[v] = here
-        _wait(v, distance, room, numbers)
 
 
 @_inner
@@ -141,7 +126,8 @@ def _settle(rows, pairs, distance, never, cutoff, room, numbers, budget):
             u = np.uint64(nearer[i])
             if distance[u] != never:
                 best = min(best, distance[u] + weight_at(lengths, np.intp(i)))
-        _lower(v, best, cutoff, distance, room, numbers)
+        if best < never and best <= cutoff:
+            _visit(v, LOST, best, distance, room, numbers)
     for k in range(sources.size):
         u, v = np.uint64(sources[k]), np.uint64(targets[k])
         i = _first(offsets, ends, u, v)
@@ -150,8 +136,9 @@ def _settle(rows, pairs, distance, never, cutoff, room, numbers, budget):
             numbers[READ] += 1
             if numbers[READ] > budget or not weight >= 0:
                 return False
-            if distance[u] != never:
-                _lower(v, distance[u] + weight, cutoff, distance, room, numbers)
+            there = distance[u] + weight
+            if distance[u] != never and there < distance[v] and there <= cutoff:
+                _visit(v, NEARER, there, distance, room, numbers)
             i += 1
     while numbers[WAITING]:
         here, v = _nearest(distance, room, numbers)
@@ -161,8 +148,9 @@ def _settle(rows, pairs, distance, never, cutoff, room, numbers, budget):
         if numbers[READ] > budget:
             return False
         for i in range(np.uint64(offsets[v]), np.uint64(offsets[v + one])):
-            further = here + weight_at(weights, np.intp(i))
-            _lower(np.uint64(ends[i]), further, cutoff, distance, room, numbers)
+            u, there = np.uint64(ends[i]), here + weight_at(weights, np.intp(i))
+            if there < distance[u] and there <= cutoff:
+                _visit(u, NEARER, there, distance, room, numbers)
     return True
 
 
