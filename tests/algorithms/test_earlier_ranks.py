@@ -32,7 +32,7 @@ def fine(monkeypatch):
     monkeypatch.setattr(partition, "GRAIN", 64)
 
 
-@pytest.fixture(params=[0.0, 0.15, 10.0], ids=["full iterations", "both", "steps"])
+@pytest.fixture(params=[0.0, 0.05, 10.0], ids=["full iterations", "both", "steps"])
 def dense(request, monkeypatch):
     """Let full iterations begin at different parts of the edges."""
     monkeypatch.setattr(rank_changes, "DENSE", request.param)

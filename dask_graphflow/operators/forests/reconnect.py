@@ -38,7 +38,8 @@ def reconnect(g: GraphView, labels: Any) -> Any | None:
     assert change is not None, "no update made the graph"
     problem = _problem(g, change)
     if not problem:
-        labels = np.where(labels < 0, g.numbers, labels)
+        if (new := labels < 0).any():
+            labels = np.where(new, g.numbers, labels)
         pieces = _cut(g, labels, change)
         if pieces is not None:
             return _joined(pieces, change)

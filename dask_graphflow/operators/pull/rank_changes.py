@@ -23,7 +23,7 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from .pull import ONE, Pull
 
 MAGNITUDE = 2.0**60  # changes can add up to 2
-DENSE = 0.15  # part of the edges from which on a full iteration is faster than a step
+DENSE = 0.05  # part of the edges from which on a full iteration is faster than a step
 FEWEST = 1 / 64  # a step takes as long as a full iteration over at least this part of the edges
 PASSED = "change[src] * factor[src]"
 PLAIN = EdgeOp("pass_on", target="gain", signal=f"int64({PASSED})", slot="add")
