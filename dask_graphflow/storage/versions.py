@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -280,6 +281,8 @@ def read_part(
         table = pq.read_table(pa.BufferReader(pa.py_buffer(memory)), columns=list(like))
         columns = {name: _series(table[name], dtype) for name, dtype in like.dtypes.items()}
         frames.append(pd.DataFrame(columns | {NUMBER: change.number}))
+    if not frames:
+        return like.assign(**{NUMBER: 0})
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
 
 
@@ -292,14 +295,14 @@ def _series(column: pa.ChunkedArray, dtype: Any) -> pd.Series:
 NUMBER = "version"  # the column with the number of a version
 
 
-def remaining(
+def remains(
     inserted: pd.DataFrame,
     deleted: pd.DataFrame,
     ends: tuple[list[str], list[str]],
     *,
     directed: bool,
-) -> pd.DataFrame:
-    """Return the inserted edges that no later version deletes."""
+) -> np.ndarray:
+    """Return an array of bool: whether no later version deletes each of the inserted edges."""
     (sources, targets), both = ends, [*ends[0], *ends[1]]
     if not directed:
         turned = deleted.rename(columns=dict(zip(both, [*targets, *sources], strict=True)))
@@ -309,7 +312,8 @@ def remaining(
     )
     found = inserted.merge(last, on=both, how="left")["last"]
     # A version deletes first, and then inserts.
-    return inserted[~(found.to_numpy() > inserted[NUMBER].to_numpy())]
+    stays: np.ndarray = ~(found.to_numpy() > inserted[NUMBER].to_numpy())
+    return stays
 
 
 def delete_unneeded(folder: Folder, keep: int) -> list[str]:

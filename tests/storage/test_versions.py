@@ -91,6 +91,23 @@ def test_results_follow_from_version_to_version(tmp_path, rng):
         loaded(path, version=2).triangle_count(previous=found).compute()
 
 
+@pytest.mark.parametrize("kind", ["dense integers", "far integers", "text"])
+@pytest.mark.parametrize("weight", [None, "float32"])
+@pytest.mark.parametrize("shards", [1, 3])
+def test_vertices_stay_when_a_later_version_deletes_their_edges(tmp_path, rng, kind, weight, shards):
+    ids, path = IDS[kind], tmp_path / "graph"
+    g = built(drawn(rng, 900, ids, weight), False, weight).persist()
+    g.save(path)
+    new = drawn(rng, 9, ids, weight).assign(a=ids(pd.Series(range(300, 309))))
+    turned = new.rename(columns={"a": "b", "b": "a"})[["a", "b"]]
+    for batch in (new, None), (None, turned), (new[:3], None), (None, turned[:2]), (new[5:7], None):
+        g = g.update(*batch).persist()
+        g.save(path, append=True)
+        equal(loaded(path, shards=shards), g)
+    assert loaded(path).num_vertices == len(loaded(path).vertices())
+    assert not list(path.glob("base-*"))
+
+
 def test_only_what_changed_is_written(tmp_path, rng):
     path = tmp_path / "graph"
     built(drawn(rng, 20_000, IDS["text"], "float32"), True, "float32").save(path)
