@@ -72,8 +72,10 @@ class GraphUpdates:
             An id or a weight of the batch is null, or the dtype of this graph cannot hold it. Raised when
             the result is computed.
 
-        Notes ----- Ids and weights keep the dtypes of this graph. The result has as many shards as this
-        graph, with nearly the same ranges of vertices. A new id moves all vertices behind it by one place.
+        Notes
+        -----
+        Ids and weights keep the dtypes of this graph. The result has as many shards as this graph, with
+        nearly the same ranges of vertices. A new id moves all vertices behind it by one place.
         On a graph with several shards, a few vertices then also move to a neighboring shard.
 
         What calls have derived from this graph, such as the edges without their directions, is made again
