@@ -56,7 +56,7 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
     """Save the updates of a saved graph as further versions; see :meth:`.Graph.save`."""
     check(shards, path)
     folder, saved = Folder.of(path, storage_options, OutputError), shards.saved
-    if saved is None or saved.folder.path != folder.path:
+    if saved is None or saved.folder.real_path != folder.real_path:
         raise UsageError(
             "append=True adds versions to a saved graph, and this graph was not made from the one in "
             f"{folder.path}. Load that graph, update it, and save the result; or save this graph in an "
