@@ -226,6 +226,9 @@ def _write_frame(folder: Folder, name: str, frame: pd.DataFrame) -> StoredFile:
         with folder.fs.open(path, "wb") as file:
             into = Summed(file.write)
             into.write(held.getbuffer())
+            if folder.is_local:  # on the disk before the file that names it
+                file.flush()
+                os.fsync(file.fileno())
         return StoredFile(name, int(folder.fs.size(path)), into.checksums)
     except OSError as error:
         raise _not_added(path, error) from error
