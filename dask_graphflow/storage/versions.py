@@ -78,6 +78,7 @@ class History:
     folder: Folder
     whole: list[int]  # the versions that are there as a whole, ascending
     changes: list[SavedVersion]  # in order; each follows the one before
+    sizes: Mapping[str, int]  # of the files in the folder
 
     @property
     def newest(self) -> int:
@@ -123,6 +124,10 @@ class History:
                 f"{self.folder.path} has no version {number}; those that can be loaded: "
                 f"{', '.join(map(str, there))}. Give one of these, or omit version for the newest"
             )
+        # Only now, because a damaged version does not harm the ones before it.
+        for one in (one for change in found[1] for one in change.files.values()):
+            if self.sizes.get(one.file) != one.size:
+                raise damaged(self.folder.at(one.file), f"it must have {one.size:,} bytes")
         return found
 
     def _way_to(self, number: int) -> tuple[int, list[SavedVersion]] | None:
@@ -151,7 +156,7 @@ def read_history(folder: Folder) -> History:
     whole = [number for number in bases if fs.isfile(folder.at(f"base-{number}/{MANIFEST}"))]
     if any(name.startswith("vertices-") for name in have):
         whole.insert(0, 0)
-    return History(folder, whole, changes)
+    return History(folder, whole, changes, have)
 
 
 def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> SavedVersion:
@@ -181,9 +186,6 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
     if not right or not all(name in PARTS and is_file(one) for name, one in about["files"].items()):
         raise damaged(path, "its entries are not those of a version")
     files = {name: StoredFile(**one) for name, one in about["files"].items()}
-    for one in files.values():
-        if have.get(one.file) != one.size:
-            raise damaged(folder.at(one.file), f"it must have {one.size:,} bytes")
     return SavedVersion(**about | {"files": files})
 
 
