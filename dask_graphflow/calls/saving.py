@@ -33,6 +33,7 @@ from dask_graphflow.storage.versions import (
     read_history,
     write_version,
 )
+from dask_graphflow.storage.versions import verify as verify_changes
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import named
@@ -226,6 +227,7 @@ def read(
     folder, about = history.whole_folder(whole), history.manifest(whole)
     if verify:
         id_files.verify(folder, about, placement.resources())
+        verify_changes(history.folder, changes)
     dtypes = id_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
     ids = pd.DataFrame({name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)})

@@ -279,16 +279,27 @@ def read_part(
     for change in changes:
         if name not in change.files:
             continue
-        one = change.files[name]
-        memory = read(folder, one)
-        if first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
-            raise damaged(folder.at(one.file), "its bytes do not have their checksums")
+        memory = _checked(folder, change.files[name])
         table = pq.read_table(pa.BufferReader(pa.py_buffer(memory)), columns=list(like))
         columns = {name: _series(table[name], dtype) for name, dtype in like.dtypes.items()}
         frames.append(pd.DataFrame(columns | {NUMBER: change.number}))
     if not frames:
         return like.assign(**{NUMBER: 0})
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def verify(folder: Folder, changes: Sequence[SavedVersion]) -> None:
+    """Check every byte of the files of some changes."""
+    for one in (one for change in changes for one in change.files.values()):
+        _checked(folder, one)
+
+
+def _checked(folder: Folder, one: StoredFile) -> np.ndarray:
+    """Read a file, and raise unless its bytes are those that were written."""
+    memory = read(folder, one)
+    if first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
+        raise damaged(folder.at(one.file), "its bytes do not have their checksums")
+    return memory
 
 
 def _series(column: pa.ChunkedArray, dtype: Any) -> pd.Series:

@@ -94,7 +94,9 @@ def test_results_follow_from_version_to_version(tmp_path, rng):
 @pytest.mark.parametrize("kind", ["dense integers", "far integers", "text"])
 @pytest.mark.parametrize("weight", [None, "float32"])
 @pytest.mark.parametrize("shards", [1, 3])
-def test_vertices_stay_when_a_later_version_deletes_their_edges(tmp_path, rng, kind, weight, shards):
+def test_vertices_stay_when_a_later_version_deletes_their_edges(
+    tmp_path, rng, kind, weight, shards
+):
     ids, path = IDS[kind], tmp_path / "graph"
     g = built(drawn(rng, 900, ids, weight), False, weight).persist()
     g.save(path)
@@ -245,9 +247,12 @@ def test_damaged_changes_are_noticed(tmp_path, rng):
     parquet.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
     with pytest.raises(InputFileError, match="checksums"):
         loaded(path).edges().compute()
+    with pytest.raises(InputFileError, match="checksums"):
+        loaded(path, verify=True)
     parquet.write_bytes(whole[:-1])
     with pytest.raises(InputFileError, match=f"it must have {len(whole):,} bytes"):
         loaded(path)
+    assert len(loaded(path, version=1).edges()) == 3009  # a damaged version does not harm others
     parquet.write_bytes(whole)
     text = about.read_text()
     for wrong, match in (
@@ -280,6 +285,29 @@ def test_graphs_of_other_folders_cannot_be_appended(tmp_path, rng):
         loaded(tmp_path / "one", version=-1)
     graph.update(new).save(tmp_path / "one", append=True)  # saved before it was updated
     assert loaded(tmp_path / "one").num_edges == 303
+
+
+def test_a_folder_can_be_named_in_several_ways(tmp_path, rng, monkeypatch):
+    path, ids = tmp_path / "graph", IDS["text"]
+    built(drawn(rng, 300, ids, None), True, None).persist().save(path)
+    (tmp_path / "link").symlink_to(path)
+    monkeypatch.chdir(path)
+    for name in (path, "../graph", "../link", f"file://{path}"):
+        loaded(name).update(drawn(rng, 1, ids, None)).save("../link/../graph/", append=True)
+    assert loaded(path).num_edges == 304
+
+
+def test_a_version_whose_files_are_gone_says_so(tmp_path, rng):
+    path, ids = tmp_path / "graph", IDS["text"]
+    built(drawn(rng, 300, ids, None), True, None).persist().save(path)
+    loaded(path).update(drawn(rng, 3, ids, None)).save(path, append=True)
+    lazy = loaded(path)
+    path.rename(tmp_path / "moved")
+    with pytest.raises(
+        InputFileError, match=r"changes-1-.* cannot be read: .* Load the graph again"
+    ):
+        lazy.edges().compute()
+    assert len(loaded(tmp_path / "moved").edges()) == 303  # the advice works
 
 
 def test_versions_in_another_file_system(rng):
