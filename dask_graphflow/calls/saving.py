@@ -81,7 +81,14 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
     shards.saved = Saved(folder, shards.version)
     history = read_history(folder)
     if new and sum(one.changed for one in history.way_to(number)[1]) > COMPACT * sizes[1]:
-        write_whole(shards, history.empty_folder(number))
+        try:
+            write_whole(shards, history.empty_folder(number))
+        except OSError as error:
+            raise OutputError(
+                f"version {number} of {folder.path} was saved, and can be loaded. Its changes are many, so "
+                f"it should also be stored as a whole, which failed: {error.__cause__ or error}. Make room; "
+                "the next version will be stored as a whole, and gf.vacuum deletes what is left here"
+            ) from error
 
 
 def check(shards: Shards, path: Any) -> None:
