@@ -71,7 +71,11 @@ def _batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
 def _with_dtypes(given: Any, own: EdgeColumns, weight: Any) -> Any:
     """Return given edges; if they are in memory and there are none, with the dtypes of the graph."""
     in_memory = isinstance(given, Sequence | Set | np.ndarray | pd.DataFrame)
-    if isinstance(given, str | bytes) or not (in_memory or hasattr(given, "is_directed")) or len(given):
+    if (
+        isinstance(given, str | bytes)
+        or not (in_memory or hasattr(given, "is_directed"))
+        or len(given)
+    ):
         return given
     pairs = dict(zip((*own.source, *own.target), own.dtypes * 2, strict=True))
     if weight is not None:

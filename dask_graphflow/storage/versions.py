@@ -141,7 +141,10 @@ class History:
 
 def read_history(folder: Folder) -> History:
     """Return the versions in the folder of a saved graph, which are checked; their changes are not read."""
-    have = folder.sizes()
+    try:
+        have = folder.sizes()
+    except OSError as error:
+        raise _unreadable(folder.path, error) from error
     if MANIFEST not in have:
         read_manifest(folder)  # raises, and says why
     numbers = sorted(int(found[1]) for name in have if (found := CHANGES.fullmatch(name)))
@@ -166,10 +169,7 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
         text = folder.fs.cat_file(path) if have[name] <= MOST_BYTES else b""
         about = json.loads(text)
     except OSError as error:
-        raise InputFileError(
-            f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
-            "permissions, or give another path"
-        ) from error
+        raise _unreadable(path, error) from error
     except (ValueError, RecursionError):
         about = None
     names = {field.name for field in fields(SavedVersion)}
@@ -187,6 +187,13 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
         raise damaged(path, "its entries are not those of a version")
     files = {name: StoredFile(**one) for name, one in about["files"].items()}
     return SavedVersion(**about | {"files": files})
+
+
+def _unreadable(path: str, error: OSError) -> InputFileError:
+    return InputFileError(
+        f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
+        "permissions, or give another path"
+    )
 
 
 def write_version(
@@ -264,7 +271,8 @@ def _write_once(folder: Folder, name: str, mark: str, text: bytes, number: int) 
 def _not_added(path: str, error: Exception) -> OutputError:
     return OutputError(
         f"{path} cannot be written: {error}. A version needs a folder that can be written to, with room "
-        "for its changes. The earlier versions are as they were: make room, and save the graph again"
+        "for its changes and, if it is local, hard links. The earlier versions are as they were: correct "
+        "this, and save the graph again; or save it in an empty folder without append"
     )
 
 

@@ -180,6 +180,38 @@ def test_a_writer_that_ends_early_leaves_the_versions_as_they_were(
     equal(loaded(path, version=0), old)
 
 
+def test_a_version_that_cannot_be_stored_as_a_whole_can_be_loaded(tmp_path, rng, monkeypatch):
+    path, ids = tmp_path / "graph", IDS["text"]
+    built(drawn(rng, 300, ids, None), False, None).persist().save(path)
+    new = loaded(path).update(drawn(rng, 100, ids, None)).persist()
+
+    def fail(*arguments):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saving.folders, "write_manifest", fail)
+        with pytest.raises(OutputError, match=r"version 1 of .* was saved, and .* no space left"):
+            new.save(path, append=True)
+    equal(loaded(path), new)
+    loaded(path).update(drawn(rng, 1, ids, None)).save(path, append=True)  # the advice works
+    assert (path / "base-2" / "graph.json").exists()
+    assert "base-1" in gf.vacuum(path, keep=9)
+    assert loaded(path).num_edges == 401
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(tmp_path, rng, monkeypatch):
+    path = tmp_path / "graph"
+    built(drawn(rng, 300, IDS["text"], None), False, None).save(path)
+
+    def fail(*arguments):
+        raise PermissionError("permission denied")
+
+    monkeypatch.setattr(versions.Folder, "sizes", fail)
+    for call in (loaded, gf.vacuum):
+        with pytest.raises(InputFileError, match=r"cannot be read: .* Correct its permissions"):
+            call(path)
+
+
 def test_the_second_of_two_writers_gets_an_error(tmp_path, rng, monkeypatch):
     path, ids = tmp_path / "graph", IDS["dense integers"]
     built(drawn(rng, 3000, ids, None), True, None).persist().save(path)
