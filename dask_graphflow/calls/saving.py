@@ -86,8 +86,8 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
         except OSError as error:
             raise OutputError(
                 f"version {number} of {folder.path} was saved, and can be loaded. Its changes are many, so "
-                f"it should also be stored as a whole, which failed: {error.__cause__ or error}. Make room; "
-                "the next version will be stored as a whole, and gf.vacuum deletes what is left here"
+                f"it should also be stored as a whole, which failed: {error.__cause__ or error}. Make "
+                "room; the next version will be stored as a whole, and gf.vacuum deletes what is left"
             ) from error
 
 
