@@ -101,7 +101,7 @@ def _alike(columns: EdgeColumns, graph: EdgeColumns, role: str) -> EdgeColumns:
     advice = f"Give {role} ids of the graph's type"
     for own, given in zip(graph.dtypes, columns.dtypes, strict=True):
         dtypes.common_dtype(given, own, role, "the graph's id", advice)
-    return replace(columns, role=role)
+    return replace(columns, role=role, level=None)
 
 
 def _names(columns: EdgeColumns) -> str:

@@ -378,6 +378,8 @@ def test_values_that_the_graph_cannot_hold_are_refused():
         graph.update(
             pd.DataFrame({"a": [None], "b": [1], "w": [0.5]}).astype({"a": "Int64"})
         ).persist()
+    with pytest.raises(exceptions.NullVertexError, match="rows out of vertices"):
+        graph.update(vertices=pd.Series([1, None], dtype="Int64")).persist()
 
 
 def test_sums_of_weights_that_do_not_fit_are_refused():
