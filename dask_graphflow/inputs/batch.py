@@ -30,7 +30,12 @@ def batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
     except EdgeListError as error:
         if str(error).startswith(role):
             raise
-        advice = ""
+        width, advice = len(spec.columns.names), ""
+        if width > 1 and not hasattr(given, "columns"):
+            raise EdgeListError(
+                f"{role} is not a frame, and the graph's ids have {width} columns. Give a frame with the "
+                f"columns of the graph: {_names(spec.columns)}"
+            ) from error
         if isinstance(error, UnknownColumnError):
             advice = f". Give it the columns of the graph: {_names(spec.columns)}"
         # The functions below speak of edges.

@@ -327,6 +327,14 @@ def test_batches_without_edges_have_no_types(none, width):
     check_same(graph.update(none, none).persist(), graph)
 
 
+def test_pairs_of_ids_with_several_columns_need_a_frame():
+    edges = pd.DataFrame({"a": [1], "b": [2], "c": "k"})
+    graph = gf.Graph(edges, source=["a", "c"], target=["b", "c"])
+    for pairs in ([((1, "k"), (3, "k"))], nx.DiGraph([((1, "k"), (3, "k"))])):
+        with pytest.raises(exceptions.EdgeListError, match=r"insert is not a frame, .* 2 columns"):
+            graph.update(pairs)
+
+
 @pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_a_batch_may_be_what_edges_returns(width, weight):
