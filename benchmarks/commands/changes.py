@@ -168,7 +168,9 @@ class Chain:
         )
         if compare:
             scratch = self.clock(name, lambda: call(self.again).compute())
-            if name in EXACT and not scratch.equals(found):
+            # A vertex that has lost its last edge is not in the new graph.
+            there = found[found.vertex.isin(scratch.vertex)].reset_index(drop=True)
+            if name in EXACT and not scratch.equals(there):
                 raise DisagreementError(f"{name}: previous gave other bits than a new graph")
         return found
 

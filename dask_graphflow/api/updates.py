@@ -39,10 +39,10 @@ class GraphUpdates:
         ----------
         insert : DataFrame, sparse matrix, array, list of pairs, or NetworkX graph, optional
             The new edges, in any form that :class:`Graph` takes. The columns of a frame have the names that
-            they have in this graph, or the usual names of the two ends. If the graph has weights, the new
-            edges need them too. Parallel edges are handled as `multi` of this graph says: "keep" adds the
-            new edge, "sum" adds its weight to that of the old edge, "min" keeps the smaller weight, and
-            "first" keeps the old edge.
+            they have in this graph, those of :meth:`edges`, or the usual names of the two ends. If the
+            graph has weights, the new edges need them too. Parallel edges are handled as `multi` of this
+            graph says: "keep" adds the new edge, "sum" adds its weight to that of the old edge, "min" keeps
+            the smaller weight, and "first" keeps the old edge.
         delete : DataFrame, sparse matrix, array, list of pairs, or NetworkX graph, optional
             The edges to delete, in the same forms; weights are not read. All parallel edges of a pair are
             deleted, and in an undirected graph those of both directions. A pair in both `delete` and

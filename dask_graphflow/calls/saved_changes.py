@@ -14,7 +14,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import build
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.storage.folders import Folder
-from dask_graphflow.storage.versions import PARTS, SavedVersion, read_part, remaining
+from dask_graphflow.storage.versions import PARTS, SavedVersion, read_part, remains
 from dask_graphflow.tasks.clients import compute
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.partitions import partitions_of
@@ -49,11 +49,13 @@ def parts_of(
 def changed(shards: Shards, folder: Folder, changes: Sequence[SavedVersion]) -> Shards:
     """Return the lazy shards of a saved graph after some changes, all in one update."""
     spec, batch = shards.spec, dict[str, tuple[Any, EdgeColumns]]()
+    pairs = _like(spec, "delete")
     for part in PARTS:
-        if any(part in change.files for change in changes):
+        vertices_stay = part == "vertices" and _can_cancel(changes)
+        if vertices_stay or any(part in change.files for change in changes):
             like, token = _like(spec, part), token_of(part, [change.token for change in changes])
             task = delayed(_read, pure=True)(
-                folder, list(changes), part, like, spec.directed,
+                folder, list(changes), part, like, pairs, spec.directed,
                 dask_key_name=named("changes", token),
             )  # fmt: skip
             batch[part] = (
@@ -98,15 +100,31 @@ def _like(spec: GraphSpec, part: str) -> pd.DataFrame:
     return frame
 
 
+def _can_cancel(changes: Sequence[SavedVersion]) -> bool:
+    """Say whether a change may delete edges that an earlier one inserted."""
+    inserts = [at for at, change in enumerate(changes) if "insert" in change.files]
+    return bool(inserts) and any("delete" in one.files for one in changes[inserts[0] + 1 :])
+
+
 def _read(
-    folder: Folder, changes: Sequence[SavedVersion], part: str, like: pd.DataFrame, directed: bool
+    folder: Folder,
+    changes: Sequence[SavedVersion],
+    part: str,
+    like: pd.DataFrame,
+    pairs: pd.DataFrame,
+    directed: bool,
 ) -> pd.DataFrame:
     """Return the rows of one kind that several changes have together."""
     frame = read_part(folder, changes, part, like)
-    deleting = [change for change in changes if "delete" in change.files]
-    if part == "insert" and len(changes) > 1 and deleting:
-        ends = [str(name) for name in like if name != WEIGHT]
-        half = len(ends) // 2
-        gone = read_part(folder, deleting, "delete", like[ends])
-        frame = remaining(frame, gone, (ends[:half], ends[half:]), directed=directed)
+    if part != "delete" and _can_cancel(changes):
+        inserted = frame if part == "insert" else read_part(folder, changes, "insert", pairs)
+        deleted = read_part(folder, changes, "delete", pairs)
+        half = len(pairs.columns) // 2
+        ends = [*pairs.columns[:half]], [*pairs.columns[half:]]
+        stays = remains(inserted, deleted, ends, directed=directed)
+        if part == "insert":
+            frame = frame[stays]
+        else:  # the ends of edges that are gone are still vertices
+            sides = (inserted.loc[~stays, side].set_axis(like.columns, axis=1) for side in ends)
+            frame = pd.concat([frame, *sides])
     return frame[list(like)].reset_index(drop=True)

@@ -33,6 +33,7 @@ from dask_graphflow.storage.versions import (
     read_history,
     write_version,
 )
+from dask_graphflow.storage.versions import verify as verify_changes
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import named
@@ -56,7 +57,7 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
     """Save the updates of a saved graph as further versions; see :meth:`.Graph.save`."""
     check(shards, path)
     folder, saved = Folder.of(path, storage_options, OutputError), shards.saved
-    if saved is None or saved.folder.path != folder.path:
+    if saved is None or saved.folder.real_path != folder.real_path:
         raise UsageError(
             "append=True adds versions to a saved graph, and this graph was not made from the one in "
             f"{folder.path}. Load that graph, update it, and save the result; or save this graph in an "
@@ -80,7 +81,14 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
     shards.saved = Saved(folder, shards.version)
     history = read_history(folder)
     if new and sum(one.changed for one in history.way_to(number)[1]) > COMPACT * sizes[1]:
-        write_whole(shards, history.empty_folder(number))
+        try:
+            write_whole(shards, history.empty_folder(number))
+        except OSError as error:
+            raise OutputError(
+                f"version {number} of {folder.path} was saved, and can be loaded. Its changes are many, so "
+                f"it should also be stored as a whole, which failed: {error.__cause__ or error}. Make "
+                "room; the next version will be stored as a whole, and gf.vacuum deletes what is left"
+            ) from error
 
 
 def check(shards: Shards, path: Any) -> None:
@@ -226,6 +234,7 @@ def read(
     folder, about = history.whole_folder(whole), history.manifest(whole)
     if verify:
         id_files.verify(folder, about, placement.resources())
+        verify_changes(history.folder, changes)
     dtypes = id_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
     ids = pd.DataFrame({name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)})

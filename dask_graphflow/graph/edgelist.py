@@ -27,7 +27,7 @@ from . import dtypes, frames
 from .advice import convert
 from .dtypes import Inexact
 
-BATCHES = ("insert", "delete")  # what the caller calls frames with changes of a graph
+BATCHES = ("insert", "delete", "vertices")  # what the caller calls frames with changes of a graph
 
 # The columns of both ends, if the caller does not name them.
 DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("left", "right"))
@@ -180,8 +180,9 @@ class EdgeColumns:
             if not _never_null(values.dtype) and (nulls := int(values.isna().sum())):
                 if not self.dropna:
                     advice = "Pass dropna=True to leave such edges out, or fill them before"
-                    if self.role in BATCHES:  # the graph was built without this option
-                        advice = f"Leave such edges out of {self.role}, or fill them before"
+                    # Graph.update does not have this option. Vertices of other calls have a level.
+                    if self.role in BATCHES and self.level is None:
+                        advice = f"Leave such rows out of {self.role}, or fill them before"
                     raise NullVertexError(
                         f"column {column!r} has {counted(nulls, 'null')} in a partition of "
                         f"{counted(len(frame), 'edge')}; an edge needs two ends. {advice}"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from dask_graphflow.declarations.spec import GraphSpec
-from dask_graphflow.exceptions import EdgeListError, WeightError
+from dask_graphflow.exceptions import EdgeListError, UnknownColumnError, WeightError
 from dask_graphflow.graph import dtypes
-from dask_graphflow.graph.edgelist import EdgeColumns, default_ends
+from dask_graphflow.graph.edgelist import EdgeColumns, default_ends, vertex_names
 from dask_graphflow.showing.tables import counted
 
 from .edges import Frames, check_edges
-from .forms import as_edges, values_of
+from .forms import VALUES, as_edges, values_of
 from .vertex_frame import vertex_frame
 
 
@@ -26,7 +30,16 @@ def batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
     except EdgeListError as error:
         if str(error).startswith(role):
             raise
-        raise type(error)(f"{role}: {error}") from error  # the functions below speak of edges
+        width, advice = len(spec.columns.names), ""
+        if width > 1 and not hasattr(given, "columns"):
+            raise EdgeListError(
+                f"{role} is not a frame, and the graph's ids have {width} columns. Give a frame with the "
+                f"columns of the graph: {_names(spec.columns)}"
+            ) from error
+        if isinstance(error, UnknownColumnError):
+            advice = f". Give it the columns of the graph: {_names(spec.columns)}"
+        # The functions below speak of edges.
+        raise type(error)(f"{role}: {error}{advice}") from error
 
 
 def _batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
@@ -34,11 +47,18 @@ def _batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
     if spec.weighted and role == "insert":
         weight = values_of(given) or own.weight
     source, target = ([*side] for side in (own.source, own.target))
+    given = _with_dtypes(given, own, weight)
     rows = as_edges(given, source, target, weight=weight, directed=spec.directed)
     have = list(rows.frame.columns)
-    # Pairs, arrays and matrices have no columns with the graph's names.
-    if not all(name in have for name in (*source, *target)) and (usual := default_ends(have)):
-        source, target = ([end] for end in usual)
+    # Pairs, arrays, matrices and what Graph.edges returns have no columns with the graph's names.
+    if not all(name in have for name in (*source, *target)):
+        ends = [vertex_names(end, len(source)) for end in ("source", "target")]
+        if all(name in have for side in ends for name in side):
+            source, target = ends
+        elif usual := default_ends(have):
+            source, target = ([end] for end in usual)
+        if weight is not None and weight not in have and VALUES in have:
+            weight = VALUES
     if weight is not None and weight not in have:
         raise WeightError(
             f"{role} has no column {weight!r}, and the graph has weights, which its edges have in that "
@@ -53,6 +73,23 @@ def _batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
     return read
 
 
+def _with_dtypes(given: Any, own: EdgeColumns, weight: Any) -> Any:
+    """Return given edges; if they are in memory and there are none, with the dtypes of the graph."""
+    in_memory = isinstance(given, Sequence | Set | np.ndarray | pd.DataFrame)
+    if (
+        isinstance(given, str | bytes)
+        or not (in_memory or hasattr(given, "is_directed"))
+        or len(given)
+    ):
+        return given
+    pairs = dict(zip((*own.source, *own.target), own.dtypes * 2, strict=True))
+    if weight is not None:
+        pairs[weight] = own.weight_dtype
+    if not isinstance(given, pd.DataFrame):
+        given = pd.DataFrame(columns=[*pairs])
+    return given.astype({name: dtype for name, dtype in pairs.items() if name in given})
+
+
 def batch_vertices(given: Any, spec: GraphSpec) -> tuple[Any, EdgeColumns]:
     """Return further vertices as a frame, and how to read it."""
     frame, columns = vertex_frame(given, spec.columns, spec.ids)
@@ -64,10 +101,13 @@ def _alike(columns: EdgeColumns, graph: EdgeColumns, role: str) -> EdgeColumns:
     if len(columns.dtypes) != len(graph.dtypes):
         raise EdgeListError(
             f"{role} has ids of {counted(len(columns.dtypes), 'column')}, and the graph's ids have "
-            f"{len(graph.dtypes)}. Give a frame with the columns of the graph: "
-            f"{', '.join(map(repr, (*graph.source, *graph.target)))}"
+            f"{len(graph.dtypes)}. Give a frame with the columns of the graph: {_names(graph)}"
         )
     advice = f"Give {role} ids of the graph's type"
     for own, given in zip(graph.dtypes, columns.dtypes, strict=True):
         dtypes.common_dtype(given, own, role, "the graph's id", advice)
-    return replace(columns, role=role)
+    return replace(columns, role=role, level=None)
+
+
+def _names(columns: EdgeColumns) -> str:
+    return ", ".join(map(repr, (*columns.source, *columns.target)))

@@ -58,6 +58,11 @@ class Folder:
         """Whether its files can be mapped into memory."""
         return isinstance(self.fs, LocalFileSystem)
 
+    @property
+    def real_path(self) -> str:
+        """The path, without symbolic links if it is local."""
+        return os.path.realpath(self.path) if self.is_local else self.path
+
     def at(self, name: str) -> str:
         """Return the path of a file of the folder."""
         return f"{self.path}/{name}"

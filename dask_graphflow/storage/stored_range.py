@@ -288,9 +288,15 @@ def _not_arrow(path: str, error: Exception) -> InputFileError:
 def read(folder: Folder, one: StoredFile) -> np.ndarray:
     """Read a file into writable memory."""
     memory, at = np.empty(one.size, np.uint8), 0
-    with folder.fs.open(folder.at(one.file), "rb") as file:
-        while at < one.size and (count := file.readinto(memory[at:].data)):
-            at += count
+    try:
+        with folder.fs.open(folder.at(one.file), "rb") as file:
+            while at < one.size and (count := file.readinto(memory[at:].data)):
+                at += count
+    except OSError as error:
+        raise InputFileError(
+            f"{folder.at(one.file)} cannot be read: {error}. A loaded graph needs its files until the "
+            "result is computed or persisted. Load the graph again from where it is now"
+        ) from error
     if at < one.size:
         raise damaged(folder.at(one.file), f"it ends after {at:,} of {one.size:,} bytes")
     return memory

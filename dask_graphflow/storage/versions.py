@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,6 +78,7 @@ class History:
     folder: Folder
     whole: list[int]  # the versions that are there as a whole, ascending
     changes: list[SavedVersion]  # in order; each follows the one before
+    sizes: Mapping[str, int]  # of the files in the folder
 
     @property
     def newest(self) -> int:
@@ -122,6 +124,10 @@ class History:
                 f"{self.folder.path} has no version {number}; those that can be loaded: "
                 f"{', '.join(map(str, there))}. Give one of these, or omit version for the newest"
             )
+        # Only now, because a damaged version does not harm the ones before it.
+        for one in (one for change in found[1] for one in change.files.values()):
+            if self.sizes.get(one.file) != one.size:
+                raise damaged(self.folder.at(one.file), f"it must have {one.size:,} bytes")
         return found
 
     def _way_to(self, number: int) -> tuple[int, list[SavedVersion]] | None:
@@ -135,7 +141,10 @@ class History:
 
 def read_history(folder: Folder) -> History:
     """Return the versions in the folder of a saved graph, which are checked; their changes are not read."""
-    have = folder.sizes()
+    try:
+        have = folder.sizes()
+    except OSError as error:
+        raise _unreadable(folder.path, error) from error
     if MANIFEST not in have:
         read_manifest(folder)  # raises, and says why
     numbers = sorted(int(found[1]) for name in have if (found := CHANGES.fullmatch(name)))
@@ -150,7 +159,7 @@ def read_history(folder: Folder) -> History:
     whole = [number for number in bases if fs.isfile(folder.at(f"base-{number}/{MANIFEST}"))]
     if any(name.startswith("vertices-") for name in have):
         whole.insert(0, 0)
-    return History(folder, whole, changes)
+    return History(folder, whole, changes, have)
 
 
 def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> SavedVersion:
@@ -160,10 +169,7 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
         text = folder.fs.cat_file(path) if have[name] <= MOST_BYTES else b""
         about = json.loads(text)
     except OSError as error:
-        raise InputFileError(
-            f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
-            "permissions, or give another path"
-        ) from error
+        raise _unreadable(path, error) from error
     except (ValueError, RecursionError):
         about = None
     names = {field.name for field in fields(SavedVersion)}
@@ -180,10 +186,14 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
     if not right or not all(name in PARTS and is_file(one) for name, one in about["files"].items()):
         raise damaged(path, "its entries are not those of a version")
     files = {name: StoredFile(**one) for name, one in about["files"].items()}
-    for one in files.values():
-        if have.get(one.file) != one.size:
-            raise damaged(folder.at(one.file), f"it must have {one.size:,} bytes")
     return SavedVersion(**about | {"files": files})
+
+
+def _unreadable(path: str, error: OSError) -> InputFileError:
+    return InputFileError(
+        f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
+        "permissions, or give another path"
+    )
 
 
 def write_version(
@@ -225,6 +235,9 @@ def _write_frame(folder: Folder, name: str, frame: pd.DataFrame) -> StoredFile:
         with folder.fs.open(path, "wb") as file:
             into = Summed(file.write)
             into.write(held.getbuffer())
+            if folder.is_local:  # on the disk before the file that names it
+                file.flush()
+                os.fsync(file.fileno())
         return StoredFile(name, int(folder.fs.size(path)), into.checksums)
     except OSError as error:
         raise _not_added(path, error) from error
@@ -258,7 +271,8 @@ def _write_once(folder: Folder, name: str, mark: str, text: bytes, number: int) 
 def _not_added(path: str, error: Exception) -> OutputError:
     return OutputError(
         f"{path} cannot be written: {error}. A version needs a folder that can be written to, with room "
-        "for its changes. The earlier versions are as they were: make room, and save the graph again"
+        "for its changes and, if it is local, hard links. The earlier versions are as they were: correct "
+        "this, and save the graph again; or save it in an empty folder without append"
     )
 
 
@@ -273,14 +287,27 @@ def read_part(
     for change in changes:
         if name not in change.files:
             continue
-        one = change.files[name]
-        memory = read(folder, one)
-        if first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
-            raise damaged(folder.at(one.file), "its bytes do not have their checksums")
+        memory = _checked(folder, change.files[name])
         table = pq.read_table(pa.BufferReader(pa.py_buffer(memory)), columns=list(like))
         columns = {name: _series(table[name], dtype) for name, dtype in like.dtypes.items()}
         frames.append(pd.DataFrame(columns | {NUMBER: change.number}))
+    if not frames:
+        return like.assign(**{NUMBER: 0})
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def verify(folder: Folder, changes: Sequence[SavedVersion]) -> None:
+    """Check every byte of the files of some changes."""
+    for one in (one for change in changes for one in change.files.values()):
+        _checked(folder, one)
+
+
+def _checked(folder: Folder, one: StoredFile) -> np.ndarray:
+    """Read a file, and raise unless its bytes are those that were written."""
+    memory = read(folder, one)
+    if first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
+        raise damaged(folder.at(one.file), "its bytes do not have their checksums")
+    return memory
 
 
 def _series(column: pa.ChunkedArray, dtype: Any) -> pd.Series:
@@ -292,14 +319,14 @@ def _series(column: pa.ChunkedArray, dtype: Any) -> pd.Series:
 NUMBER = "version"  # the column with the number of a version
 
 
-def remaining(
+def remains(
     inserted: pd.DataFrame,
     deleted: pd.DataFrame,
     ends: tuple[list[str], list[str]],
     *,
     directed: bool,
-) -> pd.DataFrame:
-    """Return the inserted edges that no later version deletes."""
+) -> np.ndarray:
+    """Return an array of bool: whether no later version deletes each of the inserted edges."""
     (sources, targets), both = ends, [*ends[0], *ends[1]]
     if not directed:
         turned = deleted.rename(columns=dict(zip(both, [*targets, *sources], strict=True)))
@@ -309,7 +336,8 @@ def remaining(
     )
     found = inserted.merge(last, on=both, how="left")["last"]
     # A version deletes first, and then inserts.
-    return inserted[~(found.to_numpy() > inserted[NUMBER].to_numpy())]
+    stays: np.ndarray = ~(found.to_numpy() > inserted[NUMBER].to_numpy())
+    return stays
 
 
 def delete_unneeded(folder: Folder, keep: int) -> list[str]:

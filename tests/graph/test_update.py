@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dask
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -315,6 +316,35 @@ def test_batches_may_be_empty(history):
         check_same(graph.update(*batch).persist(), graph)
 
 
+@pytest.mark.parametrize("none", [[], (), np.empty((0, 2)), nx.Graph(), pd.DataFrame()], ids=type)
+@pytest.mark.parametrize("width", [1, 2])
+def test_batches_without_edges_have_no_types(none, width):
+    edges = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "c": "k", "w": 1.5})
+    ends = {"source": ["a", "c"][:width], "target": ["b", "c"][:width], "weight": "w"}
+    graph = gf.Graph(edges, **ends).persist()
+    if isinstance(none, pd.DataFrame):
+        none = pd.DataFrame({name: [] for name in edges})
+    check_same(graph.update(none, none).persist(), graph)
+
+
+def test_pairs_of_ids_with_several_columns_need_a_frame():
+    edges = pd.DataFrame({"a": [1], "b": [2], "c": "k"})
+    graph = gf.Graph(edges, source=["a", "c"], target=["b", "c"])
+    for pairs in ([((1, "k"), (3, "k"))], nx.DiGraph([((1, "k"), (3, "k"))])):
+        with pytest.raises(exceptions.EdgeListError, match=r"insert is not a frame, .* 2 columns"):
+            graph.update(pairs)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_batch_may_be_what_edges_returns(width, weight):
+    edges = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "c": "k", "w": [1.5, 2.5]})
+    ends = {"source": ["a", "c"][:width], "target": ["b", "c"][:width], "weight": weight}
+    graph = gf.Graph(edges, **ends).persist()
+    for given in (graph.edges(), graph.edges().compute()):
+        check_same(graph.update(insert=given, delete=given).persist(), graph)
+
+
 @pytest.mark.parametrize(
     ("batch", "error", "message"),
     [
@@ -331,7 +361,7 @@ def test_batches_may_be_empty(history):
         (
             {"delete": pd.DataFrame({"x": ["a"], "y": ["b"]})},
             exceptions.UnknownColumnError,
-            "source='a'",
+            "source='a' is not .* Give it the columns of the graph: 'a', 'b'",
         ),
         ({"vertices": [1]}, exceptions.VertexTypeError, "vertices"),
         ({"delete": "edges.csv"}, exceptions.EdgeListError, "delete: edges is the path"),
@@ -356,6 +386,8 @@ def test_values_that_the_graph_cannot_hold_are_refused():
         graph.update(
             pd.DataFrame({"a": [None], "b": [1], "w": [0.5]}).astype({"a": "Int64"})
         ).persist()
+    with pytest.raises(exceptions.NullVertexError, match="rows out of vertices"):
+        graph.update(vertices=pd.Series([1, None], dtype="Int64")).persist()
 
 
 def test_sums_of_weights_that_do_not_fit_are_refused():

@@ -91,6 +91,25 @@ def test_results_follow_from_version_to_version(tmp_path, rng):
         loaded(path, version=2).triangle_count(previous=found).compute()
 
 
+@pytest.mark.parametrize("kind", ["dense integers", "far integers", "text"])
+@pytest.mark.parametrize("weight", [None, "float32"])
+@pytest.mark.parametrize("shards", [1, 3])
+def test_vertices_stay_when_a_later_version_deletes_their_edges(
+    tmp_path, rng, kind, weight, shards
+):
+    ids, path = IDS[kind], tmp_path / "graph"
+    g = built(drawn(rng, 900, ids, weight), False, weight).persist()
+    g.save(path)
+    new = drawn(rng, 9, ids, weight).assign(a=ids(pd.Series(range(300, 309))))
+    turned = new.rename(columns={"a": "b", "b": "a"})[["a", "b"]]
+    for batch in (new, None), (None, turned), (new[:3], None), (None, turned[:2]), (new[5:7], None):
+        g = g.update(*batch).persist()
+        g.save(path, append=True)
+        equal(loaded(path, shards=shards), g)
+    assert loaded(path).num_vertices == len(loaded(path).vertices())
+    assert not list(path.glob("base-*"))
+
+
 def test_only_what_changed_is_written(tmp_path, rng):
     path = tmp_path / "graph"
     built(drawn(rng, 20_000, IDS["text"], "float32"), True, "float32").save(path)
@@ -161,6 +180,38 @@ def test_a_writer_that_ends_early_leaves_the_versions_as_they_were(
     equal(loaded(path, version=0), old)
 
 
+def test_a_version_that_cannot_be_stored_as_a_whole_can_be_loaded(tmp_path, rng, monkeypatch):
+    path, ids = tmp_path / "graph", IDS["text"]
+    built(drawn(rng, 300, ids, None), False, None).persist().save(path)
+    new = loaded(path).update(drawn(rng, 100, ids, None)).persist()
+
+    def fail(*arguments):
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saving.folders, "write_manifest", fail)
+        with pytest.raises(OutputError, match=r"version 1 of .* was saved, and .* no space left"):
+            new.save(path, append=True)
+    equal(loaded(path), new)
+    loaded(path).update(drawn(rng, 1, ids, None)).save(path, append=True)  # the advice works
+    assert (path / "base-2" / "graph.json").exists()
+    assert "base-1" in gf.vacuum(path, keep=9)
+    assert loaded(path).num_edges == 401
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(tmp_path, rng, monkeypatch):
+    path = tmp_path / "graph"
+    built(drawn(rng, 300, IDS["text"], None), False, None).save(path)
+
+    def fail(*arguments):
+        raise PermissionError("permission denied")
+
+    monkeypatch.setattr(versions.Folder, "sizes", fail)
+    for call in (loaded, gf.vacuum):
+        with pytest.raises(InputFileError, match=r"cannot be read: .* Correct its permissions"):
+            call(path)
+
+
 def test_the_second_of_two_writers_gets_an_error(tmp_path, rng, monkeypatch):
     path, ids = tmp_path / "graph", IDS["dense integers"]
     built(drawn(rng, 3000, ids, None), True, None).persist().save(path)
@@ -228,9 +279,12 @@ def test_damaged_changes_are_noticed(tmp_path, rng):
     parquet.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
     with pytest.raises(InputFileError, match="checksums"):
         loaded(path).edges().compute()
+    with pytest.raises(InputFileError, match="checksums"):
+        loaded(path, verify=True)
     parquet.write_bytes(whole[:-1])
     with pytest.raises(InputFileError, match=f"it must have {len(whole):,} bytes"):
         loaded(path)
+    assert len(loaded(path, version=1).edges()) == 3009  # a damaged version does not harm others
     parquet.write_bytes(whole)
     text = about.read_text()
     for wrong, match in (
@@ -263,6 +317,29 @@ def test_graphs_of_other_folders_cannot_be_appended(tmp_path, rng):
         loaded(tmp_path / "one", version=-1)
     graph.update(new).save(tmp_path / "one", append=True)  # saved before it was updated
     assert loaded(tmp_path / "one").num_edges == 303
+
+
+def test_a_folder_can_be_named_in_several_ways(tmp_path, rng, monkeypatch):
+    path, ids = tmp_path / "graph", IDS["text"]
+    built(drawn(rng, 300, ids, None), True, None).persist().save(path)
+    (tmp_path / "link").symlink_to(path)
+    monkeypatch.chdir(path)
+    for name in (path, "../graph", "../link", f"file://{path}"):
+        loaded(name).update(drawn(rng, 1, ids, None)).save("../link/../graph/", append=True)
+    assert loaded(path).num_edges == 304
+
+
+def test_a_version_whose_files_are_gone_says_so(tmp_path, rng):
+    path, ids = tmp_path / "graph", IDS["text"]
+    built(drawn(rng, 300, ids, None), True, None).persist().save(path)
+    loaded(path).update(drawn(rng, 3, ids, None)).save(path, append=True)
+    lazy = loaded(path)
+    path.rename(tmp_path / "moved")
+    with pytest.raises(
+        InputFileError, match=r"changes-1-.* cannot be read: .* Load the graph again"
+    ):
+        lazy.edges().compute()
+    assert len(loaded(tmp_path / "moved").edges()) == 303  # the advice works
 
 
 def test_versions_in_another_file_system(rng):
