@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask.dataframe as dd
 from dask.base import tokenize
@@ -19,7 +19,6 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
-from dask_graphflow.storage.folders import Folder
 from dask_graphflow.tasks import clients, gang, gang_build
 from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
 from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
@@ -27,6 +26,9 @@ from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.reading import read_edges, read_vertices
 from dask_graphflow.tasks.tokens import token_of
 from dask_graphflow.tasks.with_frames import with_frames
+
+if TYPE_CHECKING:
+    from dask_graphflow.storage.folders import Folder
 
 Derive = Callable[[Shard, Exchange, int], Shard]
 

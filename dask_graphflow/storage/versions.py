@@ -157,7 +157,8 @@ def read_history(folder: Folder) -> History:
     bases = sorted(int(found[1]) for name in have if (found := BASE.fullmatch(name)))
     fs = folder.fs
     whole = [number for number in bases if fs.isfile(folder.at(f"base-{number}/{MANIFEST}"))]
-    if any(name.startswith("vertices-") for name in have):
+    # Without its files, version 0 was deleted; if nothing else is there, they were lost.
+    if any(name.startswith("vertices-") for name in have) or not whole:
         whole.insert(0, 0)
     return History(folder, whole, changes, have)
 

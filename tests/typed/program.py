@@ -134,6 +134,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     with tempfile.TemporaryDirectory() as folder:
         g.save(folder, storage_options={"auto_mkdir": True})
         assert_type(gf.load_graph(pathlib.Path(folder), shards=2, backend="pandas"), gf.Graph)
+        assert_type(gf.vacuum(folder, keep=2), list[str])
     assert len(g.to_scipy()[1]) == len(g.to_networkx())
     assert_type(g.weighted, bool)
     ids = gf.stable_ids(g.connected_components())
