@@ -53,7 +53,7 @@ def test_a_chain_of_updates_gives_the_results_from_scratch(
 ):
     rng = np.random.default_rng(members)
     reach, table = 60, draw(rng, 300, 60)
-    edges = partitioned(table.map(ids), 3)
+    edges = partitioned(table.apply(lambda ends: ends.map(ids)), 3)
     how = {"source": "a", "target": "b", "directed": directed, "multi": multi, "shards": members}
     graph = gf.Graph(edges, **how).persist()
     now = results(graph)
@@ -65,7 +65,8 @@ def test_a_chain_of_updates_gives_the_results_from_scratch(
             new = pd.concat([new, gone])
         table = new if not len(table) else pd.concat([table, new])
         batch = {
-            name: one.map(ids).astype(kind) for name, one in (("insert", new), ("delete", gone))
+            name: one.apply(lambda ends: ends.map(ids)).astype(kind)
+            for name, one in (("insert", new), ("delete", gone))
         }
         graph = graph.update(**batch, missing="ignore").persist()
         with monkeypatch.context() as patch:

@@ -25,7 +25,7 @@ IDS = {"integers": int, "sparse integers": lambda k: int(k) * 10**12, "text": "v
 
 
 def ids_as(kind, frame):
-    return frame.map(IDS[kind])
+    return frame.apply(lambda ends: ends.map(IDS[kind]))
 
 
 def graph(kind="integers", shards=1, pairs=PAIRS):

@@ -281,7 +281,9 @@ def test_new_ids_may_all_be_before_or_behind_the_others(rng, members, first):
 
     old, new = draw(200, 500, 900), draw(first, first + 200, 300)
     new["b"] = old["b"][:300]
-    old, new = (one.map("{:03}".format).astype("str") for one in (old, new))
+    old, new = (
+        one.apply(lambda ends: ends.map("{:03}".format)).astype("str") for one in (old, new)
+    )
     ends = {"source": "a", "target": "b", "directed": False}
     edges = dask.dataframe.from_pandas(old, npartitions=members)
     graph = gf.Graph(edges, **ends, shards=members).persist()
