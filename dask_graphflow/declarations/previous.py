@@ -181,8 +181,8 @@ class Expected:
             raise UsageError(
                 "previous does not say which result it is, because its attrs are missing. Give the frame "
                 f"that {self.token.algorithm} returned for the graph that update() was called on, or that "
-                "frame after pandas 2.1 or Dask wrote it to Parquet and read it again. Other formats, and some "
-                "operations, drop the attrs. Leave previous out if you only have such a frame"
+                "frame after pandas 2.1 or Dask wrote it to Parquet and read it again. Other formats, and "
+                "some operations, drop the attrs. Leave previous out if you only have such a frame"
             )
         rows, found = attrs["rows"], ResultToken(attrs["version"], attrs["call"])
         if found.call != self.token.call:
