@@ -103,8 +103,9 @@ def pagerank(
     onward = None if dangling is None else pull.take(dangling)
     pull.begin(rank, share, dangling_rank)
     iteration, limit = 0, -math.inf if tol is None else tol * pull.count
-    given, settled = (g, pull, share, alpha, limit), False
-    changes = None if previous is None else track_changes(*given)
+    changes, settled = None, False
+    if previous is not None:
+        changes = track_changes(g, pull, share, alpha, limit)
     del share  # so that `end` frees it
     while True:
         with g.superstep("pull", pull.count, pull.edges) as step:

@@ -300,9 +300,10 @@ class GraphContents(GraphUpdates):
         written last. If saving ends early, the folder has no manifest, and `load_graph` refuses it.
 
         A version is a pair of Parquet files with the edges that were inserted and deleted, and a JSON file,
-        which is written last. Files that are there are never changed, so who has loaded an earlier version
-        can go on. Once the changes are more than a tenth of the edges, the newest version is also stored as
-        a whole, in a folder of its own. :func:`dask_graphflow.vacuum` deletes what is no longer needed.
+        which is written last. Files are never changed afterwards, so a graph that was loaded earlier stays
+        as it was. Once the changes are more than a tenth of the edges, the newest version is also stored as
+        a whole, in a folder of its own. :func:`dask_graphflow.vacuum` deletes files that are no longer
+        needed.
 
         Examples
         --------

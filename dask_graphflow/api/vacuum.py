@@ -56,9 +56,7 @@ def vacuum(
     >>> folder = tempfile.TemporaryDirectory()
     >>> gf.Graph(gf.generate.path(4), source="src", target="dst").save(folder.name)
     >>> longer = gf.load_graph(folder.name).update(insert=[(4, 5), (5, 6)])
-    >>> longer.save(
-    ...     folder.name, append=True
-    ... )  # half of the edges are new, so it is stored as a whole
+    >>> longer.save(folder.name, append=True)  # many edges are new: it is stored as a whole
     >>> shorter = gf.load_graph(folder.name).update(delete=[(5, 6)])
     >>> shorter.save(folder.name, append=True)
     >>> "vertices-0-4.arrow" in gf.vacuum(folder.name)

@@ -31,9 +31,9 @@ def parts_of(
 ) -> dict[str, pd.DataFrame]:
     """Return what a batch inserts and deletes, and its vertices, as frames that can be written."""
     columns, parts = _columns(spec), dict[str, pd.DataFrame]()
-    every = {name: partitions_of(frame) for name, (frame, _) in batch.items()}
-    for (name, (_, read)), partitions in zip(batch.items(), every.values(), strict=True):
-        found = read_batch(compute(*partitions), read, spec.ids, spec.weight_dtype)
+    for name, (frame, read) in batch.items():
+        partitions = compute(*partitions_of(frame))
+        found = read_batch(partitions, read, spec.ids, spec.weight_dtype)
         part = name if name in PARTS else "vertices"
         sides = [found.sources] if part == "vertices" else [found.sources, found.targets]
         on_host = [kernels_for(side).to_pandas(side) for side in sides]
@@ -41,8 +41,8 @@ def parts_of(
         made = dict(zip(columns[part], values, strict=False))
         if part == "insert" and found.weights is not None:
             made[WEIGHT] = found.weights
-        frame = build(pd.DataFrame, made)
-        parts[part] = pd.concat([parts[part], frame]) if part in parts else frame
+        rows = build(pd.DataFrame, made)
+        parts[part] = pd.concat([parts[part], rows]) if part in parts else rows
     return parts
 
 

@@ -70,9 +70,11 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
             f"the newest version of {folder.path} is {history.newest}, and this graph was made from an "
             "earlier one. Load the graph again, update it again, and save that"
         )
+    number, base, new = history.newest, history.token, saved.updates[tokens.index(history.token) :]
+    if not new:
+        return
     # Computing these raises what is wrong with the updates, before they are saved.
     sizes = shards.size("vertices", num_vertices), shards.size("edges", num_edges)
-    number, base, new = history.newest, history.token, saved.updates[tokens.index(history.token) :]
     for token, batch in new:
         number += 1
         about = token, base, sizes if token == shards.version else None
@@ -80,14 +82,14 @@ def append(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None)
         base = token
     shards.saved = Saved(folder, shards.version)
     history = read_history(folder)
-    if new and sum(one.changed for one in history.way_to(number)[1]) > COMPACT * sizes[1]:
+    if sum(one.changed for one in history.way_to(number)[1]) > COMPACT * sizes[1]:
         try:
             write_whole(shards, history.empty_folder(number))
         except OSError as error:
             raise OutputError(
                 f"version {number} of {folder.path} was saved, and can be loaded. Its changes are many, so "
                 f"it should also be stored as a whole, which failed: {error.__cause__ or error}. Make "
-                "room; the next version will be stored as a whole, and gf.vacuum deletes what is left"
+                "room: the next version will be stored as a whole, and gf.vacuum deletes unfinished files"
             ) from error
 
 

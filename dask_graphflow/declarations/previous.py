@@ -97,9 +97,7 @@ class Expected:
                 f"{self._call} was called on a graph that update() did not make, so there is no earlier "
                 "version of it; call it on the graph that Graph.update returned, or leave previous out"
             )
-        known = (
-            frame._meta
-        )  # of a lazy frame, it is empty, and may lack the attrs of the partitions
+        known = frame._meta  # of a lazy frame: empty, maybe without the attrs of the partitions
         if len(known) or KEY in getattr(known, "attrs", {}):
             self._rows(known)
 

@@ -138,13 +138,18 @@ def read_manifest(folder: Folder) -> Manifest:
     except InputFileError:
         raise
     except OSError as error:
-        raise InputFileError(
-            f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
-            "permissions, or give another path"
-        ) from error
+        raise unreadable(path, error) from error
     manifest = parsed(text, path, have)
     check_files(folder, manifest, InputFileError)
     return manifest
+
+
+def unreadable(path: str, error: OSError) -> InputFileError:
+    """Return the error for a file or folder of a graph that cannot be read."""
+    return InputFileError(
+        f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
+        "permissions, or give another path"
+    )
 
 
 def _no_manifest(folder: Folder, have: Mapping[str, int]) -> str:

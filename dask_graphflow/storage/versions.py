@@ -36,7 +36,7 @@ import pyarrow.parquet as pq
 from dask_graphflow.exceptions import InputFileError, OutputError
 
 from .checksums import Summed, first_wrong
-from .folders import MANIFEST, Folder, read_manifest
+from .folders import MANIFEST, Folder, read_manifest, unreadable
 from .manifest import Manifest, StoredFile, checksum_of, is_file
 from .stored_range import damaged, read
 
@@ -61,9 +61,8 @@ class SavedVersion:
     # Number of vertices and edges of the graph; None if they were not counted, because the next version was
     # saved together with this one.
     sizes: list[int] | None
-    files: dict[
-        str, StoredFile
-    ]  # the files of the new edges, of those to delete, and of new vertices
+    # The files of the new edges, of those to delete, and of new vertices, by the names in `PARTS`.
+    files: dict[str, StoredFile]
 
     @property
     def changed(self) -> int:
@@ -96,9 +95,8 @@ class History:
 
     def whole_folder(self, number: int) -> Folder:
         """Return the folder of a version that is there as a whole."""
-        return (
-            self.folder if number == 0 else Folder(self.folder.fs, self.folder.at(f"base-{number}"))
-        )
+        folder = self.folder
+        return folder if number == 0 else Folder(folder.fs, folder.at(f"base-{number}"))
 
     def empty_folder(self, number: int) -> Folder:
         """Return the folder in which a version can be stored as a whole.
@@ -144,7 +142,7 @@ def read_history(folder: Folder) -> History:
     try:
         have = folder.sizes()
     except OSError as error:
-        raise _unreadable(folder.path, error) from error
+        raise unreadable(folder.path, error) from error
     if MANIFEST not in have:
         read_manifest(folder)  # raises, and says why
     numbers = sorted(int(found[1]) for name in have if (found := CHANGES.fullmatch(name)))
@@ -170,7 +168,7 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
         text = folder.fs.cat_file(path) if have[name] <= MOST_BYTES else b""
         about = json.loads(text)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError):
         about = None
     names = {field.name for field in fields(SavedVersion)}
@@ -188,13 +186,6 @@ def _read_version(folder: Folder, number: int, have: Mapping[str, int]) -> Saved
         raise damaged(path, "its entries are not those of a version")
     files = {name: StoredFile(**one) for name, one in about["files"].items()}
     return SavedVersion(**about | {"files": files})
-
-
-def _unreadable(path: str, error: OSError) -> InputFileError:
-    return InputFileError(
-        f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
-        "permissions, or give another path"
-    )
 
 
 def write_version(
@@ -343,12 +334,12 @@ def remains(
 
 def delete_unneeded(folder: Folder, keep: int) -> list[str]:
     """Delete what the newest `keep` versions do not need; return the names of what was deleted."""
-    history, have = read_history(folder), folder.sizes()
+    history = read_history(folder)
     oldest = max(history.newest - keep + 1, min([*history.whole, history.newest]))
     whole, _ = history.way_to(oldest)
     named = {one.file for change in history.changes for one in change.files.values()}
     gone = []
-    for name in have:
+    for name in history.sizes:
         change, base = CHANGES.fullmatch(name), BASE.fullmatch(name)
         of_version = re.match(r"changes-([0-9]+)-", name)
         if change:

@@ -31,9 +31,8 @@ class Numbered(NamedTuple):
     bounds: list[int]
     # Array of int32 or int64, or None. The new number of each old number, ascending; None if none changed.
     names: np.ndarray | None
-    batch: (
-        np.ndarray
-    )  # array of int64. The new number of each id of the batch; -1 if it is not a vertex.
+    # Array of int64. The new number of each id of the batch; -1 if it is not a vertex.
+    batch: np.ndarray
     fresh: np.ndarray  # array of int64. The rows in the batch of the ids that are new vertices.
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.intersect.host import lower_bound
 
 from . import Touched
 
@@ -22,14 +23,7 @@ def _reach(ends, at, stop, end):
     while at + step < stop and ends[at + step] < end:
         at += step
         step <<= 1
-    stop = min(stop, at + step)
-    while at < stop:
-        middle = (at + stop) >> 1
-        if ends[middle] < end:
-            at = middle + 1
-        else:
-            stop = middle
-    return at
+    return lower_bound(ends, at, min(stop, at + step), end)
 
 
 @_compiled
