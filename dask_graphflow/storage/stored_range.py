@@ -266,7 +266,11 @@ def schema_of(folder: Folder, one: Range) -> pa.Schema:
     """Return the schema of a file, without reading the rest of it."""
     path = folder.at(one.file)
     try:
-        with folder.fs.open(path, "rb") as file:
+        opened = folder.fs.open(path, "rb")
+    except OSError as error:
+        raise _gone(path, error) from error
+    try:
+        with opened as file:
             return _check_names(pa.ipc.open_file(file).schema)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _not_arrow(path, error) from error
@@ -285,6 +289,13 @@ def _not_arrow(path: str, error: Exception) -> InputFileError:
     )
 
 
+def _gone(path: str, error: OSError) -> InputFileError:
+    return InputFileError(
+        f"{path} cannot be read: {error}. A loaded graph needs its files until the result is computed or "
+        "persisted. Load the graph again from where it is now"
+    )
+
+
 def read(folder: Folder, one: StoredFile) -> np.ndarray:
     """Read a file into writable memory."""
     memory, at = np.empty(one.size, np.uint8), 0
@@ -293,10 +304,7 @@ def read(folder: Folder, one: StoredFile) -> np.ndarray:
             while at < one.size and (count := file.readinto(memory[at:].data)):
                 at += count
     except OSError as error:
-        raise InputFileError(
-            f"{folder.at(one.file)} cannot be read: {error}. A loaded graph needs its files until the "
-            "result is computed or persisted. Load the graph again from where it is now"
-        ) from error
+        raise _gone(folder.at(one.file), error) from error
     if at < one.size:
         raise damaged(folder.at(one.file), f"it ends after {at:,} of {one.size:,} bytes")
     return memory

@@ -335,8 +335,8 @@ def test_a_version_whose_files_are_gone_says_so(tmp_path, rng):
     loaded(path).update(drawn(rng, 3, ids, None)).save(path, append=True)
     lazy = loaded(path)
     path.rename(tmp_path / "moved")
-    with pytest.raises(
-        InputFileError, match=r"changes-1-.* cannot be read: .* Load the graph again"
+    with pytest.raises(  # whichever file is read first
+        InputFileError, match=r"(changes-1|vertices-0)-.* cannot be read: .* Load the graph again"
     ):
         lazy.edges().compute()
     assert len(loaded(tmp_path / "moved").edges()) == 303  # the advice works
