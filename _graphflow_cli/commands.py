@@ -18,6 +18,8 @@ COMMANDS = {
         'core-number': 'Compute the core number of each vertex.',
         'degree-centrality': 'Compute the degree centrality of each vertex.',
         'degrees': 'Compute the number of edges that enter and leave each vertex.',
+        'diameter': 'Compute the diameter of a graph, which is the largest distance between two vertices.',
+        'eccentricity': 'Compute the eccentricity of each vertex, which is its largest distance from a vertex that it reaches.',
         'edge-betweenness-centrality': 'Compute the betweenness centrality of each edge.',
         'ego-graph': 'Compute the edges between all vertices that are at most --radius edges away from some centers.',
         'eigenvector-centrality': 'Compute the eigenvector centrality of each vertex.',

@@ -165,6 +165,8 @@ ROWS = {
     "closeness_centrality": Row("closeness_centrality", "closeness", rule="near"),
     "closeness_centrality, weighted": Row("closeness_centrality", "closeness", "weighted", "near"),
     "harmonic_centrality": Row("harmonic_centrality", "harmonic", rule="near"),
+    "eccentricity": Row("eccentricity", "eccentricity"),
+    "diameter": Row("diameter", "upper", rule="value", number=total),
     "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),
     f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),

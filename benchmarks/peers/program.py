@@ -81,6 +81,12 @@ class Igraph(Library):
     def harmonic_centrality(self, g, sources):
         return lambda: g.harmonic_centrality(sources), None
 
+    def eccentricity(self, g):
+        return lambda: g.eccentricity(), lambda found: np.array(found, "int64")
+
+    def diameter(self, g):
+        return lambda: g.diameter(), lambda found: np.array([found])
+
     def strongly_connected_components(self, g):
         return lambda: g.connected_components(mode="strong").membership, np.array
 

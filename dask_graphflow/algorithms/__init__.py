@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from dask_graphflow.declarations.algorithm import Algorithm
 
 #: Modules that declare no algorithm. The module of an algorithm has its name.
-HELPERS = ("by_source", "communities", "edge_program", "quotient", "shortest_paths")
+HELPERS = (
+    "by_source",
+    "communities",
+    "eccentricity_bounds",
+    "edge_program",
+    "quotient",
+    "shortest_paths",
+)
 
 
 class _Algorithms(Mapping[str, "Algorithm"]):

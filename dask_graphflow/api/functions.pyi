@@ -15,8 +15,8 @@ Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
     "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
-    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees",
-    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
+    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "diameter",
+    "eccentricity", "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
     "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_truss", "katz_centrality",
     "label_propagation", "leiden", "louvain", "maximal_independent_set", "minimum_spanning_forest",
     "neighbors", "pagerank", "personalized_pagerank", "random_walks", "sample_neighbors", "similarity",
@@ -154,6 +154,36 @@ def degree_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None
 def degrees(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
+@overload
+def diameter(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def diameter(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def diameter(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def eccentricity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def eccentricity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def eccentricity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -617,6 +647,14 @@ class FrameMethods:
     def degrees(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
+    def diameter(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def eccentricity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def edge_betweenness_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

@@ -88,6 +88,8 @@ RULES: dict[str, Rule] = {
         repeated=dict.fromkeys(("degree", "in_degree", "out_degree"), 2),
         turned={"in_degree": "out_degree", "out_degree": "in_degree"},
     ),
+    "diameter": Rule(joined="the larger of two diameters", isolated="this"),
+    "eccentricity": Rule(),
     "edge_betweenness_centrality": Rule(
         {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9
     ),

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 
 from .networks import Network
-from .oracle import FLAG, SAMPLE, SEED, maybe, oracle, sample, some
+from .oracle import FLAG, SAMPLE, SEED, expect, maybe, oracle, sample, some
 from .paths import distances
 
 
@@ -68,3 +68,32 @@ def harmonic_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
     found, others = near_counts(net, o)
     scale = {v: max(1, len(found) - 1) / others[v] for v in found}
     return {v: scale[v] * sum(1 / x for x in d if x) for v, d in found.items()}
+
+
+SEARCHES = [None, None, 1, 2, 5, 10**12], [0, -1, 1.5, True]
+
+
+def eccentricities(net: Network) -> dict[int, int]:
+    graph = net.graph(directed=False)
+    return {v: max(nx.single_source_shortest_path_length(graph, v).values()) for v in graph}
+
+
+@oracle(k=SEARCHES)
+def eccentricity(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    expected = eccentricities(net)
+    if o.get("k") is None:
+        return expected
+    expect([row[0] for row in rows] == sorted(expected), "each vertex has a row")
+    for vertex, lower, upper in rows:
+        expect(lower <= expected[vertex] <= upper, f"bounds of {vertex}: {lower}, {upper}")
+    return None
+
+
+@oracle(k=SEARCHES)
+def diameter(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    largest = max(eccentricities(net).values(), default=0)
+    if o.get("k") is None:
+        return [(largest, largest)]
+    ((lower, upper),) = rows
+    expect(lower <= largest <= upper, f"bounds {lower}, {upper} of {largest}")
+    return None

@@ -1,0 +1,59 @@
+"""Bounds of the eccentricity of each vertex, which searches from a few vertices narrow [1]_.
+
+If a vertex has the eccentricity e, and another vertex is at the distance d, then the eccentricity of the
+other vertex is at least d and e - d, and at most e + d. So searches start, in turn, from the vertex with
+the largest upper bound, which is probably at the rim, and from the one with the smallest lower bound, which
+is probably in the center. All components are searched at once, each from one of its vertices.
+
+.. [1] F. W. Takes, W. A. Kosters, "Computing the Eccentricity Distribution of Large Graphs", Algorithms
+   6(1), 2013.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.operators.forests.by_component import ByComponent
+from dask_graphflow.operators.view import GraphView
+
+from .bfs.breadth_first import breadth_first, read_search
+
+UNKNOWN = np.iinfo("int32").max
+
+
+class Bounds(NamedTuple):
+    """Bounds of the eccentricity of each owned vertex: arrays of int32, shape (V_p,)."""
+
+    lower: Any
+    upper: Any
+
+
+def bound_eccentricities(
+    g: GraphView, searches: int | None, *, only_largest: bool = False
+) -> Bounds:
+    """Return bounds after some searches in each component, or equal bounds if `searches` is None.
+
+    All members call it, with an undirected graph. With `only_largest`, the bounds of vertices whose
+    eccentricity cannot be the largest one are not narrowed further.
+    """
+    components, done = ByComponent(g), 0
+    lower, upper = g.column(0, "int32"), np.where(g.exists, UNKNOWN, 0).astype("int32")
+    while done != searches:
+        least = int(g.largest(lower)) if only_largest else 0
+        left = np.flatnonzero(upper > np.maximum(lower, least))
+        bound = UNKNOWN - lower[left] if done % 2 else upper[left]
+        # A search from a vertex with many edges narrows the bounds of many vertices.
+        keys = bound, g.degrees[left], g.size - 1 - g.numbers[left]
+        sources = components.first(left, keys)
+        if not g.all_sum(len(sources)):
+            break
+        found = read_search(breadth_first(g, sources))
+        at = np.flatnonzero(found.reached)
+        distance = found.distances[at]
+        eccentricity = components.largest(at, distance)  # of the source in the same component
+        lower[at] = np.maximum(lower[at], np.maximum(distance, eccentricity - distance))
+        upper[at] = np.minimum(upper[at], eccentricity + distance)
+        done += 1
+    return Bounds(lower, upper)
