@@ -32,8 +32,8 @@ def eccentricity(g: GraphView, *, k: Annotated[int | None, Count()] = None) -> A
 
     Each search bounds the eccentricities of all vertices [1]_, and the next one starts where it probably
     narrows most bounds. Where many vertices have the same distance from the center, as in social networks,
-    this takes nearly as many searches as there are vertices. Use `k` or :func:`~dask_graphflow.diameter`
-    then.
+    up to one search per vertex is needed, 64 of which share the reads of edges. If this takes too long, use
+    `k` or :func:`~dask_graphflow.diameter`.
 
     Parameters
     ----------

@@ -73,3 +73,17 @@ def test_the_diameter_of_a_large_grid_takes_few_searches(built, monkeypatch):
     found = built(grid(40, "right", "down"), directed=False).diameter().compute()
     assert found.to_numpy().tolist() == [[78, 78]]
     assert 2 <= len(searches) <= 30
+
+
+def test_where_bounds_stop_to_narrow_64_vertices_are_searched_from_at_once(built, monkeypatch):
+    counts = []
+
+    def noted(g, places, count):
+        counts.append(count)
+        return measure(g, places, count)
+
+    measure = eccentricity_bounds.farthest_levels
+    monkeypatch.setattr(eccentricity_bounds, "farthest_levels", noted)
+    pairs = at_random(600, 1500, seed=3)
+    check(built(pairs, directed=False), pairs)
+    assert max(counts) == 64

@@ -22,7 +22,7 @@ import numpy as np
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import predecessors as predecessors_kernels
 from dask_graphflow.kernels.memory import free_bytes
-from dask_graphflow.operators.access import update_mirrors
+from dask_graphflow.operators.access import move_to, update_mirrors
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.frontier import Frontier
@@ -62,6 +62,16 @@ def sum_inverses(g: GraphView, places: Any, count: int) -> Any:
     sums = {name: g.column(0, "float64") for name in INVERSES}
     _search(g, places, count, sums, INVERSES, _add_inverses)
     return sums["harmonic"]
+
+
+def farthest_levels(g: GraphView, places: Any, count: int) -> Any:
+    """Return the largest distance from each of up to 64 sources, as int64; see :func:`sum_distances`."""
+    search, shifts = WordSearch(g), np.arange(count, dtype="uint64")
+    frontier, farthest = search.begin(places, range(count)), g.column(0, "int64", count)
+    while frontier := search.follow(frontier, 1):
+        found = search.found(frontier) >> move_to(g.degrees, shifts) & np.uint64(1)
+        farthest[g.elementwise_max(found.astype("int64")) > 0] = search.supersteps
+    return farthest
 
 
 class WordSearch:
@@ -138,6 +148,15 @@ class WordSearch:
         reached = int(degrees[self.seen != self._unused].sum())
         reached, every = self._g.all_reduce(sums=(reached, int(degrees.sum()))).sums
         return 2 * reached < every
+
+    def found(self, frontier: Frontier) -> Any:
+        """Return the sources that reach this member's vertices of a level: the bits of all, as one word."""
+        words = self._visit[frontier.vertices]
+        while len(words) > 1:
+            half = -(-len(words) // 2)
+            words[: len(words) - half] |= words[half:]
+            words = words[:half]
+        return words.sum(dtype=words.dtype)  # of one word, or none
 
     def record(self, frontier: Frontier) -> None:
         """Record the vertices of a level, and the bits that they got."""
