@@ -10,6 +10,7 @@ COMMANDS = {
         'articulation-points': 'Compute whether each vertex is an articulation point.',
         'betweenness-centrality': 'Compute the betweenness centrality of each vertex.',
         'bfs': 'Compute the distance in edges from the nearest source to each vertex, by breadth-first search.',
+        'bipartite-projection': 'Compute the edges between vertices of one side of a bipartite graph that have neighbors in common.',
         'bridges': 'Compute the bridges of a graph.',
         'closeness-centrality': 'Compute the closeness centrality of each vertex.',
         'clustering': 'Compute the clustering coefficient of each vertex.',

@@ -14,13 +14,14 @@ from .types import ColumnName, ColumnNames, Edges, Listener
 Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
-    "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
-    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "diameter",
-    "eccentricity", "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
-    "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_truss", "katz_centrality",
-    "label_propagation", "leiden", "louvain", "maximal_independent_set", "minimum_spanning_forest",
-    "neighbors", "pagerank", "personalized_pagerank", "random_walks", "sample_neighbors", "similarity",
-    "sssp", "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
+    "articulation_points", "betweenness_centrality", "bfs", "bipartite_projection", "bridges",
+    "closeness_centrality", "clustering", "community_metrics", "connected_components", "core_number",
+    "degree_centrality", "degrees", "diameter", "eccentricity", "edge_betweenness_centrality", "ego_graph",
+    "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
+    "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
+    "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
+    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
+    "triangle_count", "truss_number",
 ]
 
 def describe(name: str) -> Described: ...
@@ -77,6 +78,27 @@ def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Colu
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
     previous: Any = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def bipartite_projection(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, side: Literal['source', 'target'], weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, measure:
+    Literal['jaccard', 'sorensen', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] =
+    'common_neighbors', trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def bipartite_projection(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, side: Literal['source', 'target'], weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, measure:
+    Literal['jaccard', 'sorensen', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] =
+    'common_neighbors', trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def bipartite_projection(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, side: Literal['source', 'target'], weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, measure:
+    Literal['jaccard', 'sorensen', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] =
+    'common_neighbors', trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -614,6 +636,12 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
         direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
         previous: Any = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    def bipartite_projection(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        side: Literal['source', 'target'], weight: ColumnName | None = ..., directed: bool | None = None,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'common_neighbors', trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...

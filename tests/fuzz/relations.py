@@ -68,6 +68,10 @@ RULES: dict[str, Rule] = {
     "closeness_centrality": Rule(
         {"wf_improved": False}, doubled={"closeness": 0.5}, turned=AHEAD, rtol=1e-12
     ),
+    "bipartite_projection": Rule(
+        {"side": "source", "measure": "jaccard"}, joined="the other graph is not bipartite",
+        repeated={}, turned="the other side is projected", rtol=1e-9,
+    ),
     "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
     "community_metrics": Rule(
@@ -387,6 +391,10 @@ def relate(
     if name == "topological_order":
         ahead = [(min(a, b), max(a, b), w) for a, b, w in network.edges if a != b]
         network = replace(network, edges=tuple(ahead), given=tuple(network.vertices), directed=True)
+    if name == "bipartite_projection":
+        by = max(network.vertices) + 1
+        apart = tuple((a, b + by, w) for a, b, w in network.edges)
+        network = replace(network, edges=apart, given=tuple(network.vertices), directed=True)
     if name == "sssp":
         network = replace(network, weighted=True)
     if change in EQUALITIES:

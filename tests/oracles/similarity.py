@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -15,13 +16,14 @@ def paired(rng: Random, network: Network) -> list[tuple[int, int]]:
     return list(zip(some(rng, network), some(rng, network), strict=False))
 
 
-MEASURES = ["jaccard", "sorensen", "overlap", "cosine"]
+MEASURE = (
+    ["jaccard", "sorensen", "overlap", "cosine", "adamic_adar", "common_neighbors"],
+    ["dice"],
+)
 
 
-@oracle("sums", pairs=maybe(paired), top_k=([None, 1, 2, 10**12], [0, -1, 1.5]),
-        measure=([*MEASURES, "adamic_adar", "common_neighbors"], ["dice"]))  # fmt: skip
-def similarity(net: Network, o: dict[str, Any], rows: Any) -> Any:
-    graph, top, measure = net.graph(directed=False), o.get("top_k"), o.get("measure", "jaccard")
+def scores(net: Network, measure: str) -> Callable[[int, int], float]:
+    graph = net.graph(directed=False)
     near: dict[int, Counter[int]] = {v: Counter() for v in graph}
     for a, ends in net.near(directed=False).items():
         for b, w in ends:
@@ -40,6 +42,14 @@ def similarity(net: Network, o: dict[str, Any], rows: Any) -> Any:
             return math.fsum(1 / math.log(graph.degree(v)) for v in common if graph.degree(v) > 1)
         return both / (below.get(measure, 1) or 1)
 
+    return score
+
+
+@oracle("sums", pairs=maybe(paired), top_k=([None, 1, 2, 10**12], [0, -1, 1.5]),
+        measure=MEASURE)  # fmt: skip
+def similarity(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph, top, measure = net.graph(directed=False), o.get("top_k"), o.get("measure", "jaccard")
+    score = scores(net, measure)
     if o.get("pairs") is not None:
         return [(a, b, score(a, b)) for a, b in o["pairs"]]
     found = []
@@ -53,3 +63,11 @@ def similarity(net: Network, o: dict[str, Any], rows: Any) -> Any:
     best_scores = [[(row[0], row[2]) for row in some] for some in (rows, found)]
     expect(same(*best_scores, 1e-11, 1e-12), f"found {rows}, expected {found}")
     return [(a, b, score(a, b)) for a, b, _ in rows]
+
+
+@oracle("sums", side=(["source", "target"], ["left", None]), measure=MEASURE)
+def bipartite_projection(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph, score = net.graph(directed=False), scores(net, o.get("measure", "common_neighbors"))
+    one = sorted({edge[o["side"] == "target"] for edge in net.edges})
+    pairs = {(a, b) for a in one for w in graph[a] for b in graph[w] if a < b}
+    return [(a, b, score(a, b)) for a, b in sorted(pairs)]

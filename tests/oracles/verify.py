@@ -18,6 +18,7 @@ from dask_graphflow.exceptions import (
     GraphflowError,
     OptionError,
     UnknownVertexError,
+    UsageError,
     WeightError,
 )
 
@@ -73,8 +74,12 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
     both = [("pairs", "top_k"), *([("k", "sources")] if "betweenness" in name else [])]
     if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
         found.add(OptionError)
-    if name == "similarity" and network.weighted and options.get("measure") in WITHOUT_WEIGHTS:
+    measure = options.get("measure", "common_neighbors" if name == "bipartite_projection" else None)
+    if network.weighted and measure in WITHOUT_WEIGHTS:
         found.add(OptionError)
+    if name == "bipartite_projection":
+        both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
+        found |= {UsageError} if not network.directed else {EdgeListError} if both else set()
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
     if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):

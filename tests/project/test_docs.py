@@ -57,9 +57,9 @@ def test_every_test_in_the_table_exists(number):
 def test_exported_names():
     assert " ".join(sorted(gf.__all__)) == (
         "EdgeOp Graph GraphflowError Hybrid __version__ articulation_points "
-        "betweenness_centrality bfs bridges calibrate closeness_centrality clustering "
-        "community_metrics connected_components core_number costs datasets degree_centrality "
-        "degrees diameter eccentricity edge_betweenness_centrality ego_graph "
+        "betweenness_centrality bfs bipartite_projection bridges calibrate closeness_centrality "
+        "clustering community_metrics connected_components core_number costs datasets "
+        "degree_centrality degrees diameter eccentricity edge_betweenness_centrality ego_graph "
         "eigenvector_centrality estimate exceptions generate greedy_color harmonic_centrality "
         "hits hybrid_cluster induced_subgraph k_core k_truss katz_centrality label_propagation "
         "leiden load_graph louvain maximal_independent_set minimum_spanning_forest neighbors "

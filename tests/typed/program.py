@@ -187,6 +187,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.maximal_independent_set(seed=1),
         gf.greedy_color(g, seed=1),
         g.greedy_color(seed=1),
+        gf.bipartite_projection(g, side="source", measure="jaccard"),
+        g.bipartite_projection(side="target"),
         gf.similarity(g, top_k=3),
         g.similarity(top_k=3),
         gf.random_walks(g, starts=start, length=4, walks_per_vertex=2, p=0.5, q=2, seed=1),

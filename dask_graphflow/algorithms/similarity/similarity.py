@@ -25,7 +25,7 @@ from dask_graphflow.operators.view import GraphView
 from .measures import SCORES, Measure
 
 
-def _pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+def pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
     """Return the number of rows of k given pairs, or of a block and the result of all similar pairs."""
     if k is not None:
         return k
@@ -37,7 +37,7 @@ def _pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None
     weights="optional",
     directed=False,
     edge_bytes=(33, 57),
-    cost=Cost("labels", 1, passes=6, wedges=2.5, rows=1, copies=1, listed=_pairs_listed),
+    cost=Cost("labels", 1, passes=6, wedges=2.5, rows=1, copies=1, listed=pairs_listed),
 )
 def similarity(
     g: GraphView,

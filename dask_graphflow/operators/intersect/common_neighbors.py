@@ -86,11 +86,12 @@ class CommonNeighbors:
         ends = [shard.numbers_at(places[own].astype(g.index), g.member.threads) for places in pairs]
         return [*ends, self._scores(sums, *(side[own] for side in totals))]
 
-    def score_all(self, top_k: int | None) -> list[Any]:
+    def score_all(self, top_k: int | None, among: Any = None) -> list[Any]:
         """Return the columns of all pairs with common neighbors, sorted by the first vertex.
 
         All members call it. The pairs of a vertex are sorted by score, the best ones first. With `top_k`,
-        only so many pairs per first vertex are returned.
+        only so many pairs per first vertex are returned. First vertices are `among` the positions that an
+        array of bool marks; by default all.
         """
         g, scored = self._g, []
         local, exchange = g.member.local("out"), g.member.exchange
@@ -99,22 +100,23 @@ class CommonNeighbors:
         totals = degrees if self._of_edges is None else wide_column(g, self._totals)
         owned = g.member.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
         places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
+        firsts = rows if among is None else _select_rows(rows, among, g.member.threads)
         # For each vertex, the number of row entries that are read for all vertices before it.
-        blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
+        blocks = list(_blocks(offsets_of(degrees[firsts.ends])[firsts.offsets]))
         kernels = intersect_kernels.of(rows.ends)
         # A graph without vertices has a block too.
         count = max(1, int(g.all_reduce(most=len(blocks)).most))
         blocks += [(g.owned, g.owned)] * (count - len(blocks))
         for low, high in blocks:
-            cut = rows.offsets[low : high + 1]
+            cut = firsts.offsets[low : high + 1]
             entries = slice(int(cut[0]), int(cut[-1]))
             some = Rows(
-                cut - cut[0], rows.ends[entries], _select_weights(rows.weights, entries), low
+                cut - cut[0], firsts.ends[entries], _select_weights(firsts.weights, entries), low
             )
             asked = swap_columns(g, _by_owner(g, some))
-            firsts = exchange.all_gather(np.array([g.member.shard.low + low]))
+            lows = exchange.all_gather(np.array([g.member.shard.low + low]))
             results = []
-            for (length, ends, counts), first in zip(asked, firsts, strict=True):
+            for (length, ends, counts), first in zip(asked, lows, strict=True):
                 if self._of_vertices is not None:
                     counts = self._of_vertices[ends]
                 their_rows = Rows(offsets_of(length), ends, counts, 0)
@@ -220,6 +222,14 @@ def _values_at(g: GraphView, column: Any, places: Any) -> Any:
 def _select_weights(weights: Any, entries: Any) -> Any:
     """Return the weights of some entries; None if there are no weights."""
     return None if weights is None else weights[entries]
+
+
+def _select_rows(rows: Rows, kept: Any, threads: int) -> Rows:
+    """Return some rows as they are, and the others without entries."""
+    lengths = np.where(kept, np.diff(rows.offsets), 0)
+    _, _, entries = entries_of(rows, np.flatnonzero(kept), threads)
+    weights = _select_weights(rows.weights, entries)
+    return Rows(offsets_of(lengths), rows.ends[entries], weights, rows.first)
 
 
 def _blocks(costs: Any) -> Iterator[tuple[int, int]]:
