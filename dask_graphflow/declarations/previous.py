@@ -20,6 +20,7 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.access import move_to
 
+from .earlier_ids import EarlierIds
 from .option import Check
 from .spec import GraphSpec
 
@@ -54,13 +55,13 @@ class Previous(Check):
     columns that it needs, and the value of a vertex without a row. Ids that can be null become vertex
     numbers, and -1 for null.
 
-    If an algorithm uses an earlier result only when it is `alone`, a single member with all edges in host
-    memory whose ids are integers close together, it gets None otherwise. To join other ids would take as
-    long as a search. It also gets None if one of the options `without` is set.
+    The columns of ids in `kept` become :class:`.EarlierIds` instead. Then the algorithm uses an earlier
+    result only on a single member with all edges in host memory, and gets None otherwise. It also gets None
+    if one of the options `without` is set.
     """
 
     fills: Mapping[str, Any]
-    alone: bool = False
+    kept: Sequence[str] = ()
     without: Sequence[str] = ()
     reads_frame: ClassVar[bool] = True
     kind: ClassVar[str] = "earlier result"
@@ -73,9 +74,9 @@ class Previous(Check):
         self, token: ResultToken, columns: Mapping[str, Any], options: Mapping[str, Any]
     ) -> Expected:
         """Return the check of the frame in a call, given the dtypes of its columns and all options."""
-        needed = {name: columns[name] for name in self.fills}
+        needed = {name: columns[name] for name in (*self.fills, *self.kept)}
         used = all(options[name] is None or options[name] is False for name in self.without)
-        return Expected(token, needed, self.fills, self.alone, used)
+        return Expected(token, needed, self.fills, self.kept, used)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Expected:
         str, Any
     ]  # of the columns that the algorithm needs, as the result declares them
     fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
-    alone: bool  # whether only a single member uses it; see :class:`Previous`
+    kept: Sequence[str]  # the columns whose ids are not looked up; see :class:`Previous`
     used: bool  # whether the algorithm uses it with the other options
 
     def check(self, frame: Any) -> None:
@@ -111,7 +112,7 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        if not self.used or (self.alone and not _alone(g)):
+        if not self.used or (self.kept and not g.member.alone_in_memory):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
         frame = frame.copy(deep=False)
@@ -123,7 +124,11 @@ class Expected:
         if aligned is None:
             raise self._changed("has other ids")
         chosen, at = aligned
-        columns = {}
+        columns: dict[str, Any] = {}
+        for name in self.kept:
+            rows = np.full(g.owned, -1)
+            rows[at] = np.arange(len(frame))[chosen]
+            columns[name] = EarlierIds(rows, self._ids(g, frame, name))
         for name, fill in self.fills.items():
             values = self._values(g, frame, name)[chosen]
             if isinstance(at, slice):  # all vertices in order
@@ -133,20 +138,31 @@ class Expected:
                 columns[name][at] = move_to(columns[name], values)
         return columns
 
+    def _columns_of(self, g: Any, frame: Any, name: str) -> Any:
+        """Return the columns of ids that have a name."""
+        names = vertex_names(name, len(g.empty_ids.columns))
+        if not {*names} <= {*frame.columns}:
+            raise self._changed(f"has no column {names[0]!r}")
+        return frames.build(type(frame), {name: frame[name] for name in names})  # not a copy
+
+    def _ids(self, g: Any, frame: Any, name: str) -> Any:
+        """Return ids, some of them null, with the dtypes that the result has."""
+        ids, own = self._columns_of(g, frame, name), g.empty_ids
+        dtypes = [frames.with_nulls(own[name], np.zeros(0, bool)).dtype for name in own]
+        return ids if [*ids.dtypes] == dtypes else ids.astype(dict(zip(ids, dtypes, strict=True)))
+
     def _values(self, g: Any, frame: Any, name: str) -> Any:
         """Return the values of a column, with vertex numbers for ids."""
         if self.dtypes[name] not in IDS:
             return frames.values(frame[name])
-        shard, names = g.member.shard, vertex_names(name, len(g.empty_ids.columns))
-        if not {*names} <= {*frame.columns}:
-            raise self._changed(f"has no column {names[0]!r}")
-        column, find = frame[names[0]], self._search
+        shard, ids = g.member.shard, self._columns_of(g, frame, name)
+        column, find = ids.iloc[:, 0], self._search
         if shard.ids is None and dtypes.is_integer(column.dtype):
             find = self._subtract
         known = kernels_for(column).to_pandas(column.notna()).to_numpy()
-        numbers = find(g, frame[names], known) if known.any() else np.full(len(known), -1)
+        numbers = find(g, ids, known) if known.any() else np.full(len(known), -1)
         if (known & (numbers < 0)).any():
-            raise self._changed(f"has other ids in {names[0]!r}")
+            raise self._changed(f"has other ids in {column.name!r}")
         return numbers.astype(g.index, copy=False)
 
     @staticmethod
@@ -205,8 +221,3 @@ class Expected:
             f"previous was changed since {self.token.algorithm} returned it: it {how}. Give all rows and "
             "columns of the result as they were, in any order of the rows, or leave previous out"
         )
-
-
-def _alone(g: Any) -> bool:
-    """Return whether a member is alone, with its edges in host memory, and knows numbers without a join."""
-    return g.member.alone_in_memory and g.member.shard.ids is None
