@@ -40,7 +40,8 @@ class SearchResult(NamedTuple):
     def earlier(distance: str) -> Previous:
         """Declare the option that takes the result of an earlier version of the graph."""
         fills = {"distance": never_reached(distance)}
-        return Previous(fills, kept=["predecessor"], without=("targets", "by_source"))
+        without = "targets", "by_source"
+        return Previous(fills, kept=["predecessor"], alone=True, without=without)
 
     @staticmethod
     def answer_repaired(

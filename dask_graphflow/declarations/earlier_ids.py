@@ -20,9 +20,8 @@ class EarlierIds(NamedTuple):
     some with vertices, and returns the others as they are.
     """
 
-    rows: (
-        np.ndarray
-    )  # array of int64, shape (V,). The row of each vertex in `ids`; -1 if it has none.
+    # Array of int64, shape (V,). The row of each vertex in `ids`; -1 if it has none.
+    rows: np.ndarray
     ids: Any  # DataFrame. Ids, which can be null, with the columns and dtypes of the result.
 
     def equal(self, g: GraphView, at: Any, numbers: Any) -> np.ndarray:

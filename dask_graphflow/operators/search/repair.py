@@ -78,7 +78,7 @@ def repair_paths(
     pairs = slice(None) if weighted else change.before != change.after
     named = change.sources[pairs], change.targets[pairs]
     budget = len(out.ends) // SHARES[weighted] + LEAST
-    predecessor = np.full(len(distance), -1, g.index)
+    predecessor: Any = np.full(len(distance), -1, g.index)
     with g.superstep("push", len(named[0]), 0) as step:
         done = repair_kernels.of(out.ends).repair_paths(
             out, into, named, precedes(*named), distance, predecessor, sources, cutoff, budget
