@@ -159,7 +159,12 @@ class Expected:
         own = g.empty_ids
         ids = vertex_ids.brought(self._columns_of(g, frame, name), own)
         dtypes = [frames.with_nulls(own[name], np.zeros(0, bool)).dtype for name in own]
-        return ids if [*ids.dtypes] == dtypes else ids.astype(dict(zip(ids, dtypes, strict=True)))
+        if [*ids.dtypes] == dtypes:
+            return ids
+        try:
+            return ids.astype(dict(zip(ids, dtypes, strict=True)))
+        except (TypeError, ValueError) as error:
+            raise self._changed(f"has other ids in {ids.columns[0]!r}") from error
 
     def _values(self, g: Any, frame: Any, name: str) -> Any:
         """Return the values of a column, with vertex numbers for ids."""
@@ -175,7 +180,7 @@ class Expected:
     def _subtract(g: Any, ids: Any) -> Any | None:
         """Return the numbers of ids that are integers close together; None if one is no vertex number."""
         shard, column = g.member.shard, ids.iloc[:, 0]
-        if not dtypes.is_integer(column.dtype):
+        if not dtypes.is_integer(column.dtype) or column.isna().any():
             return None
         numbers = frames.values(column).astype("int64", copy=False) - shard.base
         return numbers if ((numbers >= 0) & (numbers < shard.size)).all() else None

@@ -51,8 +51,7 @@ class RepairKernels(Protocol):
             The distances before the change; the dtype's maximum, or infinity, for vertices that were not
             reached. Changed in place.
         predecessor : array of int32 or int64, shape (V,)
-            Set to the predecessors that may have changed, and left as it is for other vertices.
-            Must be -1 everywhere.
+            -1 for all vertices. Set to the predecessor of each vertex whose predecessor may have changed.
         sources : array of integers
             The vertices at which the search starts.
         cutoff : float

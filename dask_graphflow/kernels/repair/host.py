@@ -8,8 +8,8 @@
    one. From there, Dijkstra's algorithm continues. It only visits vertices whose distances change.
 3. The predecessors of all these vertices are found again, and those of the vertices after them.
 
-So the repair reads no earlier predecessors, which would have to be looked up by their ids. It only has to
-know which of the changed pairs had the predecessor of their target as source.
+The repair does not read the earlier predecessors, whose ids would have to be looked up. It only has to know
+in which of the changed pairs the source was the predecessor of the target.
 
 An edge that adds nothing to a distance joins two vertices at the same distance. Which of them precedes the
 other depends on all such edges around them. If a predecessor near a change may depend on such an edge, the
@@ -27,9 +27,8 @@ from dask_graphflow.kernels.tight_edges.host import _put, _take_first
 
 from . import Repaired
 
-# The states of vertices; 0 for others. Vertices that are KEPT were in doubt, and a changed edge may be the
-# only one that keeps their distance. Those with FOUND have not been visited, but
-# their predecessor was found again.
+# The states of vertices; 0 for others. A vertex is KEPT if it was in doubt, and the edge that keeps its
+# distance has changed. A vertex is FOUND if it has not been visited, but its predecessor was found again.
 DOUBT, LOST, NEARER, KEPT, SOURCE, FOUND = 1, 2, 3, 4, 5, 6
 # The numbers of a repair: vertices visited, entries in the heap, entries of rows read; whether the
 # predecessors are left to the caller.
@@ -179,10 +178,10 @@ def _settle(rows, pairs, distance, never, cutoff, room, numbers, budget):
 
 @_inner
 def _find_again(v, into, pairs, distance, predecessor, states, numbers):
-    """Find the predecessor of a vertex whose distance and earlier predecessor stay on a shortest path.
+    """Find the predecessor of an unvisited vertex, which another shortest path may have reached.
 
-    The earlier predecessor was nearer than the vertex if there is any nearer one that did not change, and
-    whose edge did not.
+    If no nearer vertex on a shortest path to it is as before, and so is its edge, the earlier predecessor
+    may have been at the same distance.
     """
     starts, nearer, lengths = into
     here, first = distance[v], np.int64(-1)
