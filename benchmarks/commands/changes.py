@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,22 +15,23 @@ import pandas as pd
 
 import dask_graphflow as gf
 from benchmarks.lib import report
+from benchmarks.lib.batches import INSERTS, Batches, clock
 from benchmarks.lib.errors import DisagreementError, UnusableInputError
 from benchmarks.lib.graphs import Inputs
+from benchmarks.peers.changing import PEERS
 
 SIZES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-INSERTS = 0.8  # part of a batch that is inserted; the rest is deleted
-BASE = 0.9  # part of the edges with which a graph begins; the others are inserted later
 WEIGHTS = 100  # weights are whole numbers below this
+FIRST = "000000000"  # a vertex, if ids are text
 EXACT = "triangle_count", "bfs", "connected_components", "sssp"
-NETWORKIT = "networkit"
 NOTES = f"""\
 Each batch is a part of the edges, {INSERTS:.0%} inserted and the rest deleted. CPU milliseconds of whole
 calls, medians. "alone" is a build, or a function without an earlier result; "follows" is an update, or a
 function with the result on the version before ("core_number" has no such option). "ratio" is
 (build + alone) / (update + follows); for a build, build / update. Exact results are compared with those
-from scratch. Rows of NetworKit: its graph is changed edge by edge, and its class follows; breadth-first
-search follows only insertions, so nothing is deleted."""
+from scratch. Text ids have nine digits, and weights. Rows of NetworKit: its graph is changed edge by edge,
+and its class follows; breadth-first search follows only insertions, so nothing is deleted. Rows of igraph:
+its graph is changed batch by batch, and two iterations of Leiden start from the groups before."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--repeat", type=int, default=5, help="of these, how many from scratch, too (5)"
     )
     parser.add_argument(
-        "--peers", nargs="+", choices=[NETWORKIT], default=[], metavar="PEER",
-        help=f"{NETWORKIT}, which has to be installed in this environment",
+        "--peers", nargs="+", choices=[*PEERS], default=[], metavar="PEER",
+        help=f"{' and '.join(PEERS)}, which have to be installed in this environment",
     )  # fmt: skip
 
 
@@ -93,34 +93,8 @@ def _simple(source: Any, target: Any, *, by_time: bool = False) -> np.ndarray:
     return np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1)
 
 
-def clock(seconds: dict[str, list[float]], name: str, work: Callable[[], Any]) -> Any:
-    """Do some work, and note its CPU seconds under a name."""
-    began = time.process_time()
-    result = work()
-    seconds.setdefault(name, []).append(time.process_time() - began)
-    return result
-
-
-class Batches:
-    """The batches of a graph: which of its edges are inserted and deleted, one batch after another."""
-
-    def __init__(self, edges: int, size: float) -> None:
-        self.there, self._rng = np.arange(edges) < BASE * edges, np.random.default_rng(1)
-        self._next = int(np.count_nonzero(self.there))  # edges come in their order
-        count = max(2, round(size * edges))
-        self._gone = max(1, round(count * (1 - INSERTS)))
-        self._new = count - self._gone
-
-    def draw(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the numbers of the edges that come and go; None if no edge is left."""
-        new = np.arange(self._next, min(self._next + self._new, len(self.there)))
-        if not len(new):
-            return None
-        self._next += len(new)
-        old = np.flatnonzero(self.there)
-        old = old[self._rng.choice(len(old), self._gone, replace=False)]
-        self.there[old], self.there[new] = False, True
-        return new, old
+def _weights(source: Any, target: Any) -> Any:
+    return (source * 7 + target * 13) % WEIGHTS + 1
 
 
 class Chain:
@@ -135,14 +109,12 @@ class Chain:
         source, target = self._edges[which].T
         frame = pd.DataFrame({"a": source, "b": target})
         if self._kind == "text":
-            return frame.apply(lambda ids: ids.astype(str).str.zfill(9))
-        if self._kind == "weighted":
-            frame["w"] = (source * 7 + target * 13) % WEIGHTS + 1
-        return frame
+            frame = frame.apply(lambda ids: ids.astype(str).str.zfill(9))
+        return frame if self._kind == "plain" else frame.assign(w=_weights(source, target))
 
     def _built(self) -> Any:
         edges = self._frame(np.flatnonzero(self._batches.there))
-        how: dict[str, Any] = {"weight": "w" if self._kind == "weighted" else None}
+        how: dict[str, Any] = {"weight": None if self._kind == "plain" else "w"}
         how |= {"source": "a", "target": "b", "directed": False}
         return self.clock("build", lambda: gf.Graph(edges, **how).persist())
 
@@ -170,7 +142,7 @@ class Chain:
             scratch = self.clock(name, lambda: call(self.again).compute())
             # A vertex that has lost its last edge is not in the new graph.
             there = found[found.vertex.isin(scratch.vertex)].reset_index(drop=True)
-            if name in EXACT and not scratch.equals(there):
+            if name.partition(",")[0] in EXACT and not scratch.equals(there):
                 raise DisagreementError(f"{name}: previous gave other bits than a new graph")
         return found
 
@@ -182,6 +154,8 @@ CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "pagerank": ("plain", lambda g, **how: g.pagerank(**how)),
     "leiden": ("plain", lambda g, **how: g.leiden(seed=1, **how)),
     "sssp": ("weighted", lambda g, **how: g.sssp([0], **how)),
+    "bfs, text": ("text", lambda g, **how: g.bfs([FIRST], **how)),
+    "sssp, text": ("text", lambda g, **how: g.sssp([FIRST], **how)),
 }
 
 
@@ -203,60 +177,13 @@ def measure(edges: np.ndarray, size: float, options: argparse.Namespace) -> dict
                 for name, graph in (("", chain.again), (", previous", chain.graph)):
                     chain.clock(f"core_number{name}", partial(_core_numbers, graph))
         seconds[kind] = chain.seconds
-    if NETWORKIT in options.peers:
-        seconds[NETWORKIT] = networkit(edges, size, options)
+    for peer in options.peers:
+        seconds[peer] = PEERS[peer](edges, size, options)
     return seconds
 
 
 def _core_numbers(graph: Any) -> Any:
     return graph.core_number().compute()
-
-
-def networkit(
-    edges: np.ndarray, size: float, options: argparse.Namespace
-) -> dict[str, list[float]]:
-    """Measure NetworKit's dynamic classes in the same way; return the seconds of each."""
-    import networkit as nk
-
-    nk.setNumberOfThreads(options.workers)
-    seconds: dict[str, list[float]] = {}
-    event, kinds = nk.dynamics.GraphEvent, nk.dynamics.GraphEventType
-    components = nk.components
-    for name, dynamic, plain in (
-        ("connected_components", components.DynConnectedComponents, components.ConnectedComponents),
-        ("bfs", lambda g: nk.distance.DynBFS(g, 0), lambda g: nk.distance.BFS(g, 0)),
-    ):
-        batches, count = Batches(len(edges), size), int(edges.max()) + 1
-
-        def build(batches: Batches = batches, count: int = count) -> Any:
-            graph, there = nk.Graph(count), edges[batches.there].T
-            source, target = map(np.ascontiguousarray, there)
-            graph.addEdges((np.ones(len(source)), (source, target)))
-            return graph
-
-        graph = build()
-        follows = dynamic(graph)
-        follows.run()
-        for number in range(options.batches):
-            batch = batches.draw()
-            if batch is None:
-                break
-            new, old = (edges[one].tolist() for one in batch)
-            gone = [] if name == "bfs" else [event(kinds.EDGE_REMOVAL, *pair, 1.0) for pair in old]
-            come = [event(kinds.EDGE_ADDITION, *pair, 1.0) for pair in new]
-            seconds.setdefault("update", []).append(0.0)  # edges change one by one
-            clock(seconds, f"{name}, previous", partial(_follow, graph, follows, gone, come))
-            if number < options.repeat:
-                again = clock(seconds, "build", build)  # has to outlive the algorithm
-                clock(seconds, name, plain(again).run)
-    return seconds
-
-
-def _follow(graph: Any, follows: Any, gone: list[Any], come: list[Any]) -> None:
-    for change, events in ((graph.removeEdge, gone), (graph.addEdge, come)):
-        for one in events:
-            change(one.u, one.v)
-            follows.update(one)
 
 
 def show(seconds: Mapping[str, Mapping[str, list[float]]]) -> str:

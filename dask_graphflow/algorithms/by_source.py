@@ -13,7 +13,7 @@ from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.priorities import places_of
-from dask_graphflow.operators.search.repair import Paths, never_reached, repair_paths
+from dask_graphflow.operators.search.repair import never_reached, repair_paths
 from dask_graphflow.operators.view import GraphView
 
 # A member's rows of a search from one source: numbers of owned vertices in the order of their positions,
@@ -39,19 +39,33 @@ class SearchResult(NamedTuple):
     @staticmethod
     def earlier(distance: str) -> Previous:
         """Declare the option that takes the result of an earlier version of the graph."""
-        fills = {"distance": never_reached(distance), "predecessor": -1}
-        return Previous(fills, alone=True, without=("targets", "by_source"))
+        fills = {"distance": never_reached(distance)}
+        without = "targets", "by_source"
+        return Previous(fills, kept=["predecessor"], alone=True, without=without)
 
     @staticmethod
-    def repaired(
+    def answer_repaired(
         g: GraphView, previous: Mapping[str, Any] | None, sources: Any, cutoff: float | None
-    ) -> SearchResult | None:
-        """Bring an earlier result up to date; the result is None if a search would be as fast."""
+    ) -> Answer | None:
+        """Bring an earlier result up to date; the answer is None if a search would be as fast."""
         if previous is None:
             return None
-        cutoff = math.inf if cutoff is None else float(cutoff)
-        found = repair_paths(g, Paths(**previous), sources, cutoff)
-        return found and SearchResult(found.reached, *found, found.predecessor < 0)
+        ids, cutoff = previous["predecessor"], math.inf if cutoff is None else float(cutoff)
+
+        def precedes(above: Any, below: Any) -> Any:
+            return ids.equal(g, below, above)
+
+        done = repair_paths(g, previous["distance"], precedes, sources, cutoff)
+        if done is None:
+            return None
+        found, every = done
+        if every:
+            result = SearchResult(found.reached, *found, found.predecessor < 0)
+            return result.answer(None)
+        new = np.flatnonzero(found.predecessor >= 0)
+        predecessors = ids.replaced(g, new, found.predecessor[new])
+        columns = {"distance": found.distance, "predecessor": predecessors}
+        return Answer(columns, among=found.reached)
 
     def answer(self, targets: Any) -> Answer:
         """Return the answer with the rows of the vertices, or of the targets if any, that were reached."""

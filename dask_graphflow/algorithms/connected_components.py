@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
     cost=Cost("labels", 1, passes=0.4, sparse=3, scratch=24),
 )
 def connected_components(
-    g: GraphView, *, previous: Annotated[Any | None, Previous({"component": -1})] = None
+    g: GraphView, *, previous: Annotated[Any | None, Previous({"component": -1}, alone=True)] = None
 ) -> Answer:
     """Return the connected component of each vertex.
 
@@ -33,9 +33,9 @@ def connected_components(
 
     With `previous`, only vertices near deleted edges are searched, and the components at both ends of
     inserted edges are joined. All components are computed again if more than about one edge in 1,000
-    changed, if deleted edges have long detours, as in road networks, or if the graph has several members or
-    is on a GPU. The same holds if edges were deleted from a directed graph, unless an earlier call has
-    already made the list of edges that enter each vertex.
+    changed, if deleted edges have long detours, as in road networks, if the ids are not integers, or if the
+    graph has several members or is on a GPU. The same holds if edges were deleted from a directed graph,
+    unless an earlier call has already made the list of edges that enter each vertex.
 
     Returns
     -------

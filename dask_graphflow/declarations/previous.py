@@ -17,9 +17,9 @@ from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import dtypes, frames, renumber, vertex_ids
 from dask_graphflow.graph.align_ids import align
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.access import move_to
 
+from .earlier_ids import EarlierIds
 from .option import Check
 from .spec import GraphSpec
 
@@ -51,15 +51,16 @@ class Previous(Check):
     """The result of the same call on the graph from which an update made this one, as a frame.
 
     The algorithm gets a dict of columns, each with one value per vertex of the member. `fills` has the
-    columns that it needs, and the value of a vertex without a row. Ids that can be null become vertex
-    numbers, and -1 for null.
+    columns that it needs, and the value of a vertex without a row. Only if it is `alone`, it can need ids:
+    they become vertex numbers, or :class:`.EarlierIds` if they are `kept`.
 
-    If an algorithm uses an earlier result only when it is `alone`, a single member with all edges in host
-    memory whose ids are integers close together, it gets None otherwise. To join other ids would take as
-    long as a search. It also gets None if one of the options `without` is set.
+    An algorithm that is `alone` uses an earlier result only on a single member on the host, and if ids that
+    become numbers are integers. To look up other ids takes as long as to find components. No algorithm uses
+    it if one of the options `without` is set. Otherwise it gets None.
     """
 
     fills: Mapping[str, Any]
+    kept: Sequence[str] = ()
     alone: bool = False
     without: Sequence[str] = ()
     reads_frame: ClassVar[bool] = True
@@ -73,9 +74,9 @@ class Previous(Check):
         self, token: ResultToken, columns: Mapping[str, Any], options: Mapping[str, Any]
     ) -> Expected:
         """Return the check of the frame in a call, given the dtypes of its columns and all options."""
-        needed = {name: columns[name] for name in self.fills}
+        needed = {name: columns[name] for name in (*self.fills, *self.kept)}
         used = all(options[name] is None or options[name] is False for name in self.without)
-        return Expected(token, needed, self.fills, self.alone, used)
+        return Expected(token, needed, self.fills, self.kept, self.alone, used)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class Expected:
         str, Any
     ]  # of the columns that the algorithm needs, as the result declares them
     fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
-    alone: bool  # whether only a single member uses it; see :class:`Previous`
+    kept: Sequence[str]  # the columns whose ids are not looked up; see :class:`Previous`
+    alone: bool  # whether only a single member on the host uses it
     used: bool  # whether the algorithm uses it with the other options
 
     def check(self, frame: Any) -> None:
@@ -111,7 +113,7 @@ class Expected:
         frame, like = frames.stack(parts), g.empty_ids
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
-        if not self.used or (self.alone and not _alone(g)):
+        if not self.used or (self.alone and not self._pays(g)):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
         frame = frame.copy(deep=False)
@@ -123,7 +125,11 @@ class Expected:
         if aligned is None:
             raise self._changed("has other ids")
         chosen, at = aligned
-        columns = {}
+        columns: dict[str, Any] = {}
+        for name in self.kept:
+            row_of = np.full(g.owned, -1)
+            row_of[at] = np.arange(len(frame))[chosen]
+            columns[name] = EarlierIds(row_of, self._ids(g, frame, name))
         for name, fill in self.fills.items():
             values = self._values(g, frame, name)[chosen]
             if isinstance(at, slice):  # all vertices in order
@@ -133,40 +139,65 @@ class Expected:
                 columns[name][at] = move_to(columns[name], values)
         return columns
 
+    def _pays(self, g: Any) -> bool:
+        """Return whether a result of an algorithm that is alone is worth its alignment."""
+        if g.member.shard.on_device or not g.member.alone:
+            return False
+        numbered = any(self.dtypes[name] in IDS for name in self.fills)
+        types = g.empty_ids.dtypes
+        return not numbered or (len(types) == 1 and frames.are_integers(types))
+
+    def _columns_of(self, g: Any, frame: Any, name: str) -> Any:
+        """Return the columns of ids that have a name."""
+        names = vertex_names(name, len(g.empty_ids.columns))
+        if not {*names} <= {*frame.columns}:
+            raise self._changed(f"has no column {names[0]!r}")
+        return frames.build(type(frame), {name: frame[name] for name in names})  # not a copy
+
+    def _ids(self, g: Any, frame: Any, name: str) -> Any:
+        """Return ids, some of them null, with the dtypes that the result has."""
+        own = g.empty_ids
+        ids = vertex_ids.brought(self._columns_of(g, frame, name), own)
+        dtypes = [frames.with_nulls(own[name], np.zeros(0, bool)).dtype for name in own]
+        if [*ids.dtypes] == dtypes:
+            return ids
+        try:
+            return ids.astype(dict(zip(ids, dtypes, strict=True)))
+        except (TypeError, ValueError) as error:
+            raise self._changed(f"has other ids in {ids.columns[0]!r}") from error
+
     def _values(self, g: Any, frame: Any, name: str) -> Any:
         """Return the values of a column, with vertex numbers for ids."""
         if self.dtypes[name] not in IDS:
             return frames.values(frame[name])
-        shard, names = g.member.shard, vertex_names(name, len(g.empty_ids.columns))
-        if not {*names} <= {*frame.columns}:
-            raise self._changed(f"has no column {names[0]!r}")
-        column, find = frame[names[0]], self._search
-        if shard.ids is None and dtypes.is_integer(column.dtype):
-            find = self._subtract
-        known = kernels_for(column).to_pandas(column.notna()).to_numpy()
-        numbers = find(g, frame[names], known) if known.any() else np.full(len(known), -1)
-        if (known & (numbers < 0)).any():
-            raise self._changed(f"has other ids in {names[0]!r}")
+        ids = self._columns_of(g, frame, name)
+        find = self._subtract if g.member.shard.ids is None else self._search
+        if (numbers := find(g, ids)) is None:
+            raise self._changed(f"has other ids in {ids.columns[0]!r}")
         return numbers.astype(g.index, copy=False)
 
     @staticmethod
-    def _subtract(g: Any, ids: Any, known: Any) -> Any:
-        """Return the numbers of known ids that are integers close together, and -1 for others."""
-        column, shard = ids.iloc[:, 0], g.member.shard
-        values = column.to_numpy(getattr(column.dtype, "numpy_dtype", column.dtype), na_value=0)
-        numbers = values.astype(np.int64, copy=False) - shard.base
-        return np.where(known & (numbers < shard.size), numbers, -1)
+    def _subtract(g: Any, ids: Any) -> Any | None:
+        """Return the numbers of ids that are integers close together; None if one is no vertex number."""
+        shard, column = g.member.shard, ids.iloc[:, 0]
+        if not dtypes.is_integer(column.dtype) or column.isna().any():
+            return None
+        numbers = frames.values(column).astype("int64", copy=False) - shard.base
+        return numbers if ((numbers >= 0) & (numbers < shard.size)).all() else None
 
     @staticmethod
-    def _search(g: Any, ids: Any, known: Any) -> Any:
-        """Return the numbers of known ids, each of which is searched for once, and -1 for others."""
-        ids = vertex_ids.named(ids.loc[known], g.empty_ids, PREVIOUS)
+    def _search(g: Any, ids: Any) -> Any | None:
+        """Return the numbers of ids, each of which is looked up once; None if one is not in the graph."""
+        if not ids.dtypes.equals(g.empty_ids.dtypes):
+            ids = vertex_ids.named(ids, g.empty_ids, PREVIOUS)
+        # If a group is named after its first member, the distinct ids ascend.
         codes, ids = renumber.factorize(ids)
-        places = g.find(ids, unique=False, known=False)
-        places = g.elementwise_max(np.where(places < 0, -1, places + g.member.shard.low))
-        numbers = np.full(len(known), -1)
-        numbers[known] = move_to(numbers, places)[kernels_for(codes).to_host(codes)]
-        return numbers
+        aligned = align(g.member.shard, g.member.exchange, ids)
+        if aligned is None:
+            return None
+        numbers = np.empty(len(ids), np.int64)
+        numbers[aligned[0]] = np.arange(g.owned)[aligned[1]]
+        return numbers[codes]
 
     @property
     def _call(self) -> str:
@@ -205,8 +236,3 @@ class Expected:
             f"previous was changed since {self.token.algorithm} returned it: it {how}. Give all rows and "
             "columns of the result as they were, in any order of the rows, or leave previous out"
         )
-
-
-def _alone(g: Any) -> bool:
-    """Return whether a member is alone, with its edges in host memory, and knows numbers without a join."""
-    return g.member.alone_in_memory and g.member.shard.ids is None

@@ -78,7 +78,7 @@ def test_a_chain_of_updates_gives_the_components_from_scratch(ids, directed, mem
         batch = {name: frame for name, frame in batch.items() if len(frame)}
         graph = graph.update(**batch, missing="ignore").persist()
         with monkeypatch.context() as patch:
-            if members == 1:
+            if members == 1 and "integers" in ids:
                 only_from_earlier(patch)
             found = graph.connected_components(previous=now).compute()
         pd.testing.assert_frame_equal(found, graph.connected_components().compute())
@@ -106,7 +106,7 @@ def test_a_batch_that_splits_and_joins_the_same_components():
 @pytest.mark.parametrize(
     ("how", "problem"),
     [
-        ({"shards": 3}, "has several members"),
+        ({"shards": 3}, "connected_components(previous=...) computes the result from scratch"),
         ({"directed": True}, "rows of entering edges"),
         ({}, "searches from deleted edges were long"),
     ],
@@ -117,7 +117,7 @@ def test_components_are_found_again_if_that_is_faster(how, problem, monkeypatch,
     how = {"directed": False, "shards": 1} | how
     graph = gf.Graph(partitioned(table, 3), **ENDS, **how)
     new = graph.update(delete=table[200:201])
-    caplog.set_level(logging.DEBUG, reconnect.__name__)
+    caplog.set_level(logging.DEBUG, "dask_graphflow")
     found = new.connected_components(previous=graph.connected_components()).compute()
     assert problem in caplog.text
     assert found.component.tolist() == [0] * 201 + [201] * 200

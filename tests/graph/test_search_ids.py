@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import uuid
 
 import numpy as np
@@ -137,6 +138,36 @@ def test_ascending_ids_are_merged(column):
         inside, rows = merge_ids(own, given)
         expected = rows_of(own, given)
         assert rows.tolist() == [row for row in expected if row >= 0] == expected[inside]
+
+
+@pytest.fixture
+def two_columns():
+    numbers = np.arange(3000)
+    every = pd.DataFrame({"part": numbers // 70, "name": pd.Series(numbers, dtype=TEXT)})
+    return renumber.sort(every)[0]
+
+
+@pytest.mark.parametrize("missing", [0, 1, 60])
+@pytest.mark.parametrize("cut", [0, 500])
+def test_ascending_ids_of_two_columns_are_aligned(two_columns, missing, cut):
+    gone = np.random.default_rng(1).choice(len(two_columns), missing, replace=False)
+    given = two_columns.drop(index=gone).reset_index(drop=True)
+    own = two_columns.iloc[cut : len(two_columns) - cut].reset_index(drop=True)
+    inside, rows = merge_ids(own, given)
+    expected = rows_of(own, given)
+    assert rows.tolist() == [row for row in expected if row >= 0] == expected[inside]
+
+
+def test_other_ids_of_two_columns_are_not_aligned(two_columns, monkeypatch):
+    module = sys.modules[merge_ids.__module__]
+    monkeypatch.setattr(module, "FEW", module.SAMPLE)
+    twice, other = two_columns.iloc[[0, 0, *range(1, 3000)]], two_columns.copy()
+    other.loc[7, "name"] = "y"
+    # too many ids are missing, the order is another one, an id comes twice or is unknown
+    for given in (two_columns.iloc[::3], two_columns.iloc[::-1], twice, other):
+        given = given.reset_index(drop=True)
+        found = merge_ids(two_columns, given)
+        assert found is None or not len(found[1])
 
 
 def test_not_all_ids_that_do_not_ascend_or_are_unknown_are_merged(column):

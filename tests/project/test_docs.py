@@ -33,6 +33,7 @@ NUMBERS = {
     3: [*range(1, 9), 10, 11],
     4: range(1, 10),
     5: range(1, 7),
+    6: range(1, 8),
 }
 PAGES = sorted(
     str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts

@@ -79,8 +79,8 @@ def bfs(
         The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
         one, in memory, lazy, or read from Parquet. It only changes the time. If few distances change, they
         are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
-        repair would read more than 1/16 of the edges, with `targets` or `by_source`, on several
-        shards, on disk or on GPUs, and if the ids are not integers close together.
+        repair would read more than 1/16 of the edges, with `targets` or `by_source`, and on several
+        shards, on disk or on GPUs.
 
     Returns
     -------
@@ -112,5 +112,6 @@ def bfs(
     options["direction"] = direction
     if by_source:
         return SearchResult.answer_by_source(g, sources, partial(search_each, g, **options))
-    found = SearchResult.repaired(g, previous, sources, depth_limit)
-    return (found or read_search(breadth_first(g, sources, **options))).answer(targets)
+    if repaired := SearchResult.answer_repaired(g, previous, sources, depth_limit):
+        return repaired
+    return read_search(breadth_first(g, sources, **options)).answer(targets)

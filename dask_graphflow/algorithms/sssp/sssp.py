@@ -82,8 +82,8 @@ def sssp(
         The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
         one, in memory, lazy, or read from Parquet. It only changes the time. If few paths change, they
         are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
-        repair would read more than 1/8 of the edges, with `targets` or `by_source`, on several
-        shards, on disk or on GPUs, and if the ids are not integers close together.
+        repair would read more than 1/8 of the edges, with `targets` or `by_source`, and on several
+        shards, on disk or on GPUs.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
-    if (repaired := SearchResult.repaired(g, previous, sources, cutoff)) is not None:
-        return repaired.answer(None)
+    if repaired := SearchResult.answer_repaired(g, previous, sources, cutoff):
+        return repaired
     light, cutoff = light_first(g), math.inf if cutoff is None else cutoff
 
     def search(own: Any) -> SearchResult:

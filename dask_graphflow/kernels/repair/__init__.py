@@ -27,10 +27,11 @@ class RepairKernels(Protocol):
         self,
         out: Rows,
         into: Rows,
-        sources: Array,
-        targets: Array,
+        pairs: tuple[Array, Array],
+        precedes: Array,
         distance: Array,
         predecessor: Array,
+        sources: Array,
         cutoff: float,
         budget: int,
     ) -> Repaired:
@@ -41,14 +42,18 @@ class RepairKernels(Protocol):
         out, into : Rows
             Rows of the edges that leave and that enter all vertices, in host memory, as they are now.
             Without weights, each edge has a length of 1.
-        sources, targets : array of integers, shape (k,)
-            The pairs. An edge of any other pair has not changed. Each pair occurs once.
+        pairs : pair of array of integers, shape (k,)
+            Sources and targets, in ascending order, each pair once. An edge of any other pair has not
+            changed.
+        precedes : array of bool, shape (k,)
+            Whether the source was the predecessor of the target before the change.
         distance : array of int32 or float64, shape (V,)
             The distances before the change; the dtype's maximum, or infinity, for vertices that were not
             reached. Changed in place.
         predecessor : array of int32 or int64, shape (V,)
-            The predecessors before the change; -1 for the vertices at which the search starts, and for
-            vertices that were not reached. Changed in place.
+            -1 for all vertices. Set to the predecessor of each vertex whose predecessor may have changed.
+        sources : array of integers
+            The vertices at which the search starts.
         cutoff : float
             Maximum distance.
         budget : int

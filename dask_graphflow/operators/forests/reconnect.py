@@ -30,7 +30,8 @@ def reconnect(g: GraphView, labels: Any) -> Any | None:
     Parameters
     ----------
     g : GraphView
-        A graph that an update made. If it is directed, edges count in both directions.
+        A graph that an update made, with a single member on the host. If it is directed, edges count in
+        both directions.
     labels : array of index, shape (V_p,)
         The smallest number in the component of each vertex before the update; negative for new vertices.
     """
@@ -50,8 +51,6 @@ def reconnect(g: GraphView, labels: Any) -> Any | None:
 
 def _problem(g: GraphView, change: Change) -> str:
     """Return why components have to be found again, or an empty string."""
-    if not g.member.alone or g.member.shard.on_device:
-        return "the graph has several members, or is on a GPU"
     if change.deleted.any():
         if not g.member.alone_in_memory:
             return "edges on disk were deleted"

@@ -7,6 +7,7 @@ large part of the rows, because a search from scratch is then as fast.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,9 @@ class Paths(NamedTuple):
 
     # Array of int32 or float64. The dtype's maximum, or infinity, for vertices that were not reached.
     distance: Any
-    predecessor: Any  # array of index. -1 for sources, and for vertices that were not reached.
+    # Array of index. -1 for sources, for vertices that were not reached, and after a repair for vertices
+    # whose predecessor is the same as before.
+    predecessor: Any
 
     @property
     def reached(self) -> Any:
@@ -40,15 +43,25 @@ class Paths(NamedTuple):
         return self.distance < never_reached(self.distance.dtype)
 
 
-def repair_paths(g: GraphView, earlier: Paths, sources: Any, cutoff: float) -> Paths | None:
+def repair_paths(
+    g: GraphView,
+    distance: Any,
+    precedes: Callable[[Any, Any], np.ndarray],
+    sources: Any,
+    cutoff: float,
+) -> tuple[Paths, bool] | None:
     """Return the shortest paths of this version of a graph, or None if a search would be as fast.
 
-    All members call it.
+    The second result says whether there are all predecessors, and not only those that may have changed. All
+    members call it.
 
     Parameters
     ----------
-    earlier : Paths
-        The paths of the version before. The arrays are changed in place.
+    distance : array
+        The distances in the version before; see :class:`Paths`. Changed in place.
+    precedes : callable
+        Takes two arrays of positions, and returns whether each vertex of the first one was the predecessor
+        of that of the second one.
     sources : array of integers
         Positions of the sources that this member owns, each once.
     cutoff : float
@@ -57,7 +70,7 @@ def repair_paths(g: GraphView, earlier: Paths, sources: Any, cutoff: float) -> P
     change = g.member.shard.change
     if change is None or not g.member.alone_in_memory:
         return None
-    weighted = earlier.distance.dtype.kind == "f"
+    weighted = distance.dtype.kind == "f"
     out, into = (g.member.rows(side) for side in ("out", "into"))
     if not weighted:
         out, into = (rows._replace(weights=None) for rows in (out, into))
@@ -65,16 +78,18 @@ def repair_paths(g: GraphView, earlier: Paths, sources: Any, cutoff: float) -> P
     pairs = slice(None) if weighted else change.before != change.after
     named = change.sources[pairs], change.targets[pairs]
     budget = len(out.ends) // SHARES[weighted] + LEAST
-    kernels = repair_kernels.of(out.ends)
+    predecessor: Any = np.full(len(distance), -1, g.index)
     with g.superstep("push", len(named[0]), 0) as step:
-        done = kernels.repair_paths(out, into, *named, *earlier, cutoff, budget)
+        done = repair_kernels.of(out.ends).repair_paths(
+            out, into, named, precedes(*named), distance, predecessor, sources, cutoff, budget
+        )
         step["frontier"], step["edges"] = done.vertices, done.edges
     if not done.complete:
         logger.debug("Paths are found from scratch: a repair would read more than %d edges", budget)
         return None
     if done.level:
         find = buckets_kernels.of(out.ends).predecessors
-        found: Any = find(out, earlier.distance, sources, threads=g.member.threads)
-        found[(found == np.iinfo(found.dtype).max) | (earlier.distance == np.inf)] = -1
-        return earlier._replace(predecessor=found)
-    return earlier
+        predecessor = find(out, distance, sources, threads=g.member.threads)
+        never = predecessor == np.iinfo(predecessor.dtype).max
+        predecessor[never | (distance == np.inf)] = -1
+    return Paths(distance, predecessor), done.level
