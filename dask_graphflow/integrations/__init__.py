@@ -1,7 +1,7 @@
 """Functions for users of other tools: their objects in, their objects out.
 
-Each module belongs to one tool, and is imported when it is first used. No other part of the library needs the
-tool.
+Each module belongs to one tool, and is imported when it is first used. No other part of the library needs
+the tool.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ except ImportError as error:
 __all__ = ["NeighborSampler"]
 
 
-class NeighborSampler(BaseSampler):
+class NeighborSampler(BaseSampler):  # type: ignore[misc]  # Any, because mypy skips it
     """Sample the neighborhoods of the nodes of each batch of a ``NodeLoader``.
 
     Each node of a batch has a sample of its own, as with ``disjoint=True`` of ``NeighborLoader``.
@@ -35,9 +35,9 @@ class NeighborSampler(BaseSampler):
     Parameters
     ----------
     data : torch_geometric.data.Data or Graph
-        The graph. The edges of `Data` lead to the node whose neighbors are sampled, as messages do. The edges
-        of a :class:`~dask_graphflow.Graph` lead from this node to its neighbors; its ids have to be
-        the numbers of the nodes, from 0. The graph is built once, here.
+        The graph. The edges of `Data` lead to the node whose neighbors are sampled, as messages do. The
+        edges of a :class:`~dask_graphflow.Graph` lead from this node to its neighbors, and its ids are the
+        numbers of the nodes, from 0. The graph is built once, here.
     num_neighbors : list of int
         For each hop, the number of edges to sample per node; -1 samples all edges.
     replace : bool
@@ -48,8 +48,9 @@ class NeighborSampler(BaseSampler):
     PyTorch's generator of random numbers gives each batch a seed, so ``torch.manual_seed`` makes an epoch
     repeatable. A batch depends only on this seed and its nodes, and not on threads or workers.
 
-    The result has ``batch``, the number of sampled nodes and edges per hop, and nodes and edges in the order
-    of the hops, so that ``torch_geometric.utils.trim_to_layer`` works. It has no numbers of edges (``e_id``).
+    A batch has ``batch`` and the number of sampled nodes and edges per hop. Its nodes and edges are in the
+    order of the hops, so ``torch_geometric.utils.trim_to_layer`` works. It does not have ``e_id``, the
+    numbers of its edges.
 
     Examples
     --------
@@ -67,13 +68,13 @@ class NeighborSampler(BaseSampler):
         if not isinstance(data, Graph):
             if getattr(data, "edge_index", None) is None:
                 raise OptionError(
-                    f"data is a {type(data).__name__} without edge_index; give a Data of one type of nodes with "
-                    "edge_index, or a Graph of this library"
+                    f"data is a {type(data).__name__} without edge_index; give a Data with edge_index, or "
+                    "a Graph of this library"
                 )
             if getattr(data, "edge_attr", None) is not None:
                 raise OptionError(
-                    "data has edge_attr, but a sample does not have the numbers of its edges; delete it with "
-                    "del data.edge_attr"
+                    "data has edge_attr, but a sample does not have the numbers of its edges; delete it "
+                    "with del data.edge_attr"
                 )
             source, target = data.edge_index.cpu().numpy()
             data = Graph(
@@ -81,7 +82,7 @@ class NeighborSampler(BaseSampler):
                 vertices=np.arange(data.num_nodes),
             )
         self._graph = data.persist()
-        self._options = {"fanouts": [*num_neighbors], "replace": replace}
+        self._fanouts, self._replace = [*num_neighbors], replace
 
     def sample_from_nodes(self, index: Any, **_: Any) -> Any:
         """Return a ``SamplerOutput`` for the nodes of a batch."""
@@ -95,24 +96,26 @@ class NeighborSampler(BaseSampler):
             raise UsageError("samples do not depend on time; leave out input_time= of the loader")
         seeds = index.node.numpy()
         seed = int(torch.randint(2**62, ()))
-        sample = self._graph.sample_neighbors(seeds=seeds, seed=seed, **self._options).compute()
+        sample = self._graph.sample_neighbors(
+            seeds=seeds, seed=seed, fanouts=self._fanouts, replace=self._replace
+        ).compute()
         each = pd.DataFrame({"seed": seeds, "batch": np.arange(len(seeds))})
         edges = each.merge(sample, on="seed").sort_values("hop", kind="stable")
         # One number per node of each sample, in the order in which they are reached.
         vertices = np.concatenate([seeds, edges["target"], edges["source"]])
         batch = np.concatenate([each["batch"], edges["batch"], edges["batch"]])
         size = int(vertices.max(initial=0)) + 1
-        number, nodes = pd.factorize(batch * size + vertices)
-        _, targets, sources = np.split(number, [len(seeds), len(seeds) + len(edges)])
-        counts = np.bincount(edges["hop"], minlength=len(self._options["fanouts"]) + 1)
-        reached = np.maximum.accumulate(number)[len(seeds) + counts.cumsum() - 1] + 1
+        number, reached = pd.factorize(batch * size + vertices)
+        targets, sources = np.split(number[len(seeds) :], 2)
+        counts = np.bincount(edges["hop"], minlength=len(self._fanouts) + 1)
+        sizes = np.maximum.accumulate(number)[len(seeds) + counts.cumsum() - 1] + 1
         return SamplerOutput(
-            node=torch.from_numpy(nodes % size),
+            node=torch.from_numpy(reached % size),
             row=torch.from_numpy(targets),
             col=torch.from_numpy(sources),
             edge=None,
-            batch=torch.from_numpy(nodes // size),
-            num_sampled_nodes=np.diff(reached, prepend=0).tolist(),
+            batch=torch.from_numpy(reached // size),
+            num_sampled_nodes=np.diff(sizes, prepend=0).tolist(),
             num_sampled_edges=counts[1:].tolist(),
             metadata=(index.input_id, index.time),
         )
