@@ -19,6 +19,7 @@ _MODULES = {
     "datasets": "inputs.datasets",
     "exceptions": "exceptions",
     "generate": "inputs.generate",
+    "integrations": "integrations",
     "plot": "plot",
 }
 # The module of each other name.

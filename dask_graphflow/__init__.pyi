@@ -1,6 +1,6 @@
 """The names of the package, for type checkers. ``__init__.py`` imports each of them on first use."""
 
-from dask_graphflow import costs, exceptions, plot
+from dask_graphflow import costs, exceptions, integrations, plot
 from dask_graphflow.api import functions as _functions
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import *  # noqa: F403
@@ -30,6 +30,7 @@ __all__ = [
     "exceptions",
     "generate",
     "hybrid_cluster",
+    "integrations",
     "load_graph",
     "plot",
     "read_edges",

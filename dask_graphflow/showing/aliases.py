@@ -169,6 +169,10 @@ _SENTENCES = {
     "it ends by itself, so leave out a limit": (
         "iterations max_iterations max_level max_levels n_iter n_iterations num_iter"
     ),
+    "there is one implementation of it, so leave this out": "flavor",
+    "its communities maximize modularity, and gf.leiden also has objective='cpm'": (
+        "objective_function partition_type"
+    ),
     "to follow edges backwards, exchange source= and target=": "mode reverse reversed transpose",
 }
 

@@ -62,11 +62,11 @@ def test_exported_names():
         "clustering community_metrics connected_components core_number costs datasets "
         "degree_centrality degrees diameter eccentricity edge_betweenness_centrality ego_graph "
         "eigenvector_centrality estimate exceptions generate greedy_color harmonic_centrality "
-        "hits hybrid_cluster induced_subgraph k_core k_truss katz_centrality label_propagation "
-        "leiden load_graph louvain maximal_independent_set minimum_spanning_forest neighbors "
-        "pagerank personalized_pagerank plot random_walks read_edges sample_neighbors "
-        "shortest_paths show_versions similarity sssp stable_ids strongly_connected_components "
-        "topological_order triangle_count truss_number vacuum"
+        "hits hybrid_cluster induced_subgraph integrations k_core k_truss katz_centrality "
+        "label_propagation leiden load_graph louvain maximal_independent_set "
+        "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks "
+        "read_edges sample_neighbors shortest_paths show_versions similarity sssp stable_ids "
+        "strongly_connected_components topological_order triangle_count truss_number vacuum"
     )
     assert all(hasattr(gf, name) for name in gf.__all__)
 
@@ -264,8 +264,12 @@ def test_the_picture_of_measured_times_is_that_of_the_stored_results():
         assert drawn.text["Description"] == picture.description(), "run: python -m benchmarks pages"
 
 
-def test_the_build_of_the_site_runs_all_code_except_for_gpus_and_for_other_data():
-    others = ["docs/howto/gpus.md", "docs/tutorials/daily_changes.md"]  # tests run these
+def test_the_build_of_the_site_runs_all_code_except_for_gpus_other_data_and_tools():
+    others = [
+        "docs/howto/gpus.md",
+        "docs/howto/integrations.md",
+        "docs/tutorials/daily_changes.md",
+    ]  # tests run these
     assert [page for page in PAGES if blocks(page)] == others
 
 

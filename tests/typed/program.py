@@ -285,6 +285,16 @@ def drawn(edges: dd.DataFrame) -> Axes:
     return gf.plot.plan(labels)
 
 
+def other_tools(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return clusters for Splink, and communities for GraphRAG."""
+    from dask_graphflow.integrations import graphrag, scanpy, splink
+
+    scanpy.leiden(None, 0.5, restrict_to=("louvain", ["0"]), key_added="finer")
+    found = splink.clusters(pairs, [0.5, 0.9], previous=pairs)
+    assert_type(found.labels, dd.DataFrame)
+    return graphrag.create_communities(pairs, "relationships.parquet", max_cluster_size=5)
+
+
 def refusals(edges: dd.DataFrame) -> list[str]:
     """Return the messages of calls whose errors a type checker cannot find."""
     said: list[str] = []
