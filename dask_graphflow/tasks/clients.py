@@ -53,11 +53,13 @@ def persist(collection: Any) -> Any:
     ``dask.persist`` rejects a client whose event loop is the caller's, although that client's own method
     works there.
     """
-    client = any_client()
+    client, several = any_client(), isinstance(collection, list)
+    parts = collection if several else [collection]
     if client is None or not client.asynchronous:
-        return dask.persist(collection)[0]
-    several = isinstance(collection, list)
-    started = client.persist(collection if several else [collection])
+        # The graphs of this library are optimized where they are made.
+        started = list(dask.persist(*parts, traverse=False, optimize_graph=False))
+    else:
+        started = client.persist(parts)
     return started if several else started[0]
 
 
