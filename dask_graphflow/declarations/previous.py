@@ -107,18 +107,14 @@ class Expected:
         All members call it, with the same partitions of the frame.
         """
         parts = [part for part in sent if len(part)] or sent[:1]
-        rows = {self._rows(part) for part in parts}
-        frame, like = frames.stack(parts), g.empty_ids
+        rows, parts = {self._rows(part) for part in parts}, [_without_attrs(one) for one in parts]
+        frame = parts[0] if len(parts) == 1 else frames.stack(parts)
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
         if not self.used or (self.alone and not _alone(g)):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
-        frame = frame.copy(deep=False)
-        frame.attrs = {}  # pandas would copy them with each column
-        ids = frame.iloc[:, : len(like.columns)]
-        if len(ids) and not ids.dtypes.equals(like.dtypes):
-            ids = vertex_ids.named(ids, like, PREVIOUS)
+        ids = _ids_of(frame, g.empty_ids)
         aligned = align(g.member.shard, g.member.exchange, ids)
         if aligned is None:
             raise self._changed("has other ids")
@@ -140,26 +136,35 @@ class Expected:
         shard, names = g.member.shard, vertex_names(name, len(g.empty_ids.columns))
         if not {*names} <= {*frame.columns}:
             raise self._changed(f"has no column {names[0]!r}")
-        column, find = frame[names[0]], self._search
+        column, plain = frame[names[0]], frames.are_integers([frame.dtypes[names[0]]])
+        nulls = None
+        if not (plain and frames.is_pandas(type(frame))):
+            nulls = kernels_for(column).to_pandas(column.isna()).to_numpy()
         if shard.ids is None and dtypes.is_integer(column.dtype):
-            find = self._subtract
-        known = kernels_for(column).to_pandas(column.notna()).to_numpy()
-        numbers = find(g, frame[names], known) if known.any() else np.full(len(known), -1)
-        if (known & (numbers < 0)).any():
+            numbers = self._subtract(column, nulls, shard.base)
+        else:
+            numbers = self._search(g, frame[names], nulls)
+        unknown = np.count_nonzero((numbers < 0) | (numbers >= shard.size))
+        if unknown != (0 if nulls is None else np.count_nonzero(nulls)):
             raise self._changed(f"has other ids in {names[0]!r}")
         return numbers.astype(g.index, copy=False)
 
     @staticmethod
-    def _subtract(g: Any, ids: Any, known: Any) -> Any:
-        """Return the numbers of known ids that are integers close together, and -1 for others."""
-        column, shard = ids.iloc[:, 0], g.member.shard
+    def _subtract(column: Any, nulls: Any, base: int) -> Any:
+        """Return the numbers of ids that are integers close together, and -1 for nulls."""
+        if nulls is None:
+            return column.to_numpy().astype(np.int64, copy=False) - base
         values = column.to_numpy(getattr(column.dtype, "numpy_dtype", column.dtype), na_value=0)
-        numbers = values.astype(np.int64, copy=False) - shard.base
-        return np.where(known & (numbers < shard.size), numbers, -1)
+        numbers = values.astype(np.int64, copy=False) - base
+        numbers[nulls] = -1
+        return numbers
 
     @staticmethod
-    def _search(g: Any, ids: Any, known: Any) -> Any:
-        """Return the numbers of known ids, each of which is searched for once, and -1 for others."""
+    def _search(g: Any, ids: Any, nulls: Any) -> Any:
+        """Return the numbers of ids, each of which is searched for once; -1 for nulls and unknown ids."""
+        known = np.ones(len(ids), bool) if nulls is None else ~nulls
+        if not known.any():
+            return np.full(len(known), -1)
         ids = vertex_ids.named(ids.loc[known], g.empty_ids, PREVIOUS)
         codes, ids = renumber.factorize(ids)
         places = g.find(ids, unique=False, known=False)
@@ -195,8 +200,9 @@ class Expected:
                 f"previous is a result of {found.algorithm} on another graph; give its result on the graph "
                 "that update() was called on, which is one version earlier, or leave previous out"
             )
+        types = dict(zip(frame.columns, frame.dtypes, strict=True))
         for name, dtype in self.dtypes.items():
-            if dtype not in IDS and (name not in frame.columns or frame[name].dtype != dtype):
+            if dtype not in IDS and types.get(name) != dtype:
                 raise self._changed(f"has no column {name!r} of dtype {dtype}")
         return int(rows)
 
@@ -205,6 +211,22 @@ class Expected:
             f"previous was changed since {self.token.algorithm} returned it: it {how}. Give all rows and "
             "columns of the result as they were, in any order of the rows, or leave previous out"
         )
+
+
+def _without_attrs(frame: Any) -> Any:
+    """Return a frame without attrs, which pandas would copy with each column."""
+    frame = frame.copy(deep=False)
+    frame.attrs = {}
+    return frame
+
+
+def _ids_of(frame: Any, like: Any) -> Any:
+    """Return the ids of the rows of a result: an array if they are integers of NumPy, otherwise a frame."""
+    ids, types = frame.iloc[:, : len(like.columns)], list(like.dtypes)
+    if list(ids.dtypes) == types:
+        plain = len(types) == 1 and frames.are_integers(types) and frames.is_pandas(type(ids))
+        return ids.iloc[:, 0].to_numpy() if plain else ids
+    return vertex_ids.named(ids, like, PREVIOUS) if len(ids) else ids
 
 
 def _alone(g: Any) -> bool:
