@@ -136,9 +136,8 @@ class Expected:
         shard, names = g.member.shard, vertex_names(name, len(g.empty_ids.columns))
         if not {*names} <= {*frame.columns}:
             raise self._changed(f"has no column {names[0]!r}")
-        column, plain = frame[names[0]], frames.are_integers([frame.dtypes[names[0]]])
-        nulls = None
-        if not (plain and frames.is_pandas(type(frame))):
+        column, nulls = frame[names[0]], None
+        if not (frames.are_integers([column.dtype]) and frames.is_pandas(type(frame))):
             nulls = kernels_for(column).to_pandas(column.isna()).to_numpy()
         if shard.ids is None and dtypes.is_integer(column.dtype):
             numbers = self._subtract(column, nulls, shard.base)
@@ -222,11 +221,11 @@ def _without_attrs(frame: Any) -> Any:
 
 def _ids_of(frame: Any, like: Any) -> Any:
     """Return the ids of the rows of a result: an array if they are integers of NumPy, otherwise a frame."""
-    ids, types = frame.iloc[:, : len(like.columns)], list(like.dtypes)
-    if list(ids.dtypes) == types:
-        plain = len(types) == 1 and frames.are_integers(types) and frames.is_pandas(type(ids))
-        return ids.iloc[:, 0].to_numpy() if plain else ids
-    return vertex_ids.named(ids, like, PREVIOUS) if len(ids) else ids
+    first, types = frame.iloc[:, 0], list(like.dtypes)
+    if types == [first.dtype] and frames.are_integers(types) and frames.is_pandas(type(frame)):
+        return first.to_numpy()
+    ids = frame.iloc[:, : len(types)]
+    return vertex_ids.named(ids, like, PREVIOUS) if len(ids) and list(ids.dtypes) != types else ids
 
 
 def _alone(g: Any) -> bool:
