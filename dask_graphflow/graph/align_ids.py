@@ -19,8 +19,9 @@ from .vertex_ids import to_frame
 def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
     """Return which rows of some ids name vertices of this member, and the positions of these.
 
-    All members call it, with the same ids: a frame, or an array of integers. Ids that ascend are merged with those of the graph; others need
-    a join. The result is None on all members unless each row names another vertex.
+    All members call it, with the same ids: a frame, or an array of integers. Ids that ascend are merged
+    with those of the graph; others need a join. The result is None on all members unless each row names
+    another vertex.
     """
     merged = _merge(shard, exchange, ids)
     # No row is merged by two members, and no member merges two rows with one vertex.

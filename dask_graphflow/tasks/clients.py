@@ -8,6 +8,8 @@ import sys
 from typing import Any
 
 import dask
+from dask.base import get_scheduler
+from dask.delayed import Delayed
 
 from dask_graphflow.exceptions import GraphflowError, UsageError
 
@@ -55,12 +57,25 @@ def persist(collection: Any) -> Any:
     """
     client, several = any_client(), isinstance(collection, list)
     parts = collection if several else [collection]
-    if client is None or not client.asynchronous:
-        # The graphs of this library are optimized where they are made.
-        started = list(dask.persist(*parts, traverse=False, optimize_graph=False))
-    else:
+    if client is None:
+        started = _computed(parts)
+    elif client.asynchronous:
         started = client.persist(parts)
+    else:
+        started = list(dask.persist(*parts))
     return started if several else started[0]
+
+
+def _computed(parts: list[Delayed]) -> list[Delayed]:
+    """Compute delayed objects in this process, as ``dask.persist`` does, but without an optimization.
+
+    It would change nothing, and take longer than the tasks of a small update.
+    """
+    graphs = {id(graph): graph for graph in (part.dask for part in parts)}
+    tasks = {key: task for graph in graphs.values() for key, task in graph.items()}
+    compute = get_scheduler(collections=parts)
+    results = compute(tasks, [part.key for part in parts])
+    return [Delayed(part.key, {part.key: one}) for part, one in zip(parts, results, strict=True)]
 
 
 def wait_for(value: Any, asked: str) -> Any:
