@@ -266,6 +266,7 @@ class Shards:
 
     @property
     def _made(self) -> Any:
+        """The shards, as :func:`.gang.run` takes them; those of a new graph are made in the same run."""
         return self.built if self.persisted or self.folder else self._building
 
     def _with_frames(

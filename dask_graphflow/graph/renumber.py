@@ -107,10 +107,11 @@ def distinct(parts: Sequence[Any], *, threads: int) -> tuple[list[Any], Any]:
 
 def number(parts: Sequence[Any], *, threads: int) -> tuple[Any, list[Any]]:
     """Number the ids of several frames by their order; return the ids in order, and the numbers."""
-    columns = [part.iloc[:, 0] for part in parts]
-    if len(parts[0].columns) == 1 and are_few_integers(columns):
-        values, codes = number_few(columns)
-        return one_column(values, parts[0]), codes
+    if len(parts[0].columns) == 1 and is_pandas(type(parts[0])):
+        columns = [part.iloc[:, 0] for part in parts]
+        if are_few_integers(columns):
+            values, codes = number_few(columns)
+            return one_column(values, parts[0]), codes
     codes, uniques = distinct(parts, threads=threads)
     if is_sorted(uniques):
         return uniques, codes
@@ -129,7 +130,7 @@ def number_few(columns: Sequence[Any]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Do the same for columns of a few integers. A frame would take longer to make than the numbers."""
     arrays = [column.to_numpy() for column in columns]
     values, codes = np.unique(np.concatenate(arrays), return_inverse=True)
-    return values, _cut(codes, arrays)
+    return values, _cut(codes.astype(index_dtype(len(codes))), arrays)
 
 
 def _are_many_integers(parts: Sequence[Any]) -> bool:

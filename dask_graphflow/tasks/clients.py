@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import dask
@@ -57,23 +58,22 @@ def persist(collection: Any) -> Any:
     """
     client, several = any_client(), isinstance(collection, list)
     parts = collection if several else [collection]
-    if client is None:
-        started = _computed(parts)
-    elif client.asynchronous:
+    if client is not None and client.asynchronous:
         started = client.persist(parts)
     else:
-        started = list(dask.persist(*parts))
+        compute = get_scheduler(collections=parts)
+        of_client = hasattr(compute, "__self__")
+        started = list(dask.persist(*parts)) if of_client else _computed(parts, compute)
     return started if several else started[0]
 
 
-def _computed(parts: list[Delayed]) -> list[Delayed]:
-    """Compute delayed objects in this process, as ``dask.persist`` does, but without an optimization.
+def _computed(parts: list[Delayed], compute: Callable[..., Any]) -> list[Delayed]:
+    """Compute delayed objects with a local scheduler, as ``dask.persist`` does, but do not optimize them.
 
-    It would change nothing, and take longer than the tasks of a small update.
+    That would change nothing, and take longer than the tasks of a small update.
     """
     graphs = {id(graph): graph for graph in (part.dask for part in parts)}
     tasks = {key: task for graph in graphs.values() for key, task in graph.items()}
-    compute = get_scheduler(collections=parts)
     results = compute(tasks, [part.key for part in parts])
     return [Delayed(part.key, {part.key: one}) for part, one in zip(parts, results, strict=True)]
 
