@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -30,7 +29,9 @@ class GraphContents(GraphUpdates):
 
     def _with(self, shards: Shards) -> Self:
         """Return a graph of the same class with other shards."""
-        graph = copy(self)
+        # copy() would ask for a method that no graph has, and search for a similar name.
+        graph = object.__new__(type(self))
+        graph.__dict__.update(self.__dict__)
         graph._take(shards)
         return graph
 

@@ -36,7 +36,7 @@ def parts_of(
         found = read_batch(partitions, read, spec.ids, spec.weight_dtype)
         part = name if name in PARTS else "vertices"
         sides = [found.sources] if part == "vertices" else [found.sources, found.targets]
-        on_host = [kernels_for(side).to_pandas(side) for side in sides]
+        on_host = [kernels_for(side.frame).to_pandas(side.frame) for side in sides]
         values = [side[name] for side in on_host for name in side]
         made = dict(zip(columns[part], values, strict=False))
         if part == "insert" and found.weights is not None:

@@ -25,7 +25,7 @@ from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.reading import read_edges, read_vertices
 from dask_graphflow.tasks.tokens import token_of
-from dask_graphflow.tasks.with_frames import with_frames
+from dask_graphflow.tasks.with_frames import with_frames, with_held_frames
 
 if TYPE_CHECKING:
     from dask_graphflow.storage.folders import Folder
@@ -194,7 +194,7 @@ class Shards:
         self.settle()
         if self._derive:
             loop = partial(_derive_and_run, derive=self._derive, loop=loop)
-        carried, loop = with_frames(self.built, frames, loop, on_all=True)
+        carried, loop = self._with_frames(frames, loop, on_all=True)
         made = object.__new__(Shards)
         made.__dict__.update(self.__dict__, sizes={}, folder=None, persisted=False, _base=self)
         made.version, made.earlier = token_of(self.version, loop, frames), self.version
@@ -259,10 +259,24 @@ class Shards:
             shards, build = self._deal_reads(alone=alone), self._build_loop(turned=True)
             loop = partial(_build_and_run, build=build, loop=loop, idle=idle)
         elif frames:
-            shards, loop = with_frames(self.built, frames, loop)
+            shards, loop = self._with_frames(frames, loop)
         else:
-            shards = self.built if self.persisted or self.folder else self._building
+            shards = self._made
         return gang.run(shards, loop, meta, *arguments, name=name, alone=alone, idle=idle)
+
+    @property
+    def _made(self) -> Any:
+        """The shards, as :func:`.gang.run` takes them; those of a new graph are made in the same run."""
+        return self.built if self.persisted or self.folder else self._building
+
+    def _with_frames(
+        self, frames: Mapping[str, Any], loop: gang.Loop, *, on_all: bool = False
+    ) -> tuple[Any, gang.Loop]:
+        """Return the shards and a loop that takes them and the frames, which all members read."""
+        alone = with_held_frames(frames, loop) if self.count == 1 else None
+        if alone is not None:
+            return self._made, alone
+        return with_frames(self.built, frames, loop, on_all=on_all)
 
     def _can_build_incoming(self) -> bool:
         """Return whether a call can build only the edges that enter vertices."""

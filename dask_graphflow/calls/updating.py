@@ -14,8 +14,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import VertexTypeError, WeightError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.dtypes import Inexact
-from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.numbering import stacked
+from dask_graphflow.graph.edgelist import EdgeColumns, Ends
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.update import Batch, update
 from dask_graphflow.graph.vertex_ids import brought
@@ -67,9 +66,10 @@ def _update(
         name: read_batch(partitions[name], own, shard.like, weight_dtype)
         for name, own in columns.items()
     }
-    none = BatchPart(shard.like, shard.like, _no_weights(weight_dtype))
+    ids = Ends.of(shard.like)
+    none = BatchPart(ids, ids, _no_weights(weight_dtype))
     inserted, deleted = (read.pop(name, none) for name in ("insert", "delete"))
-    vertices = frames.stack([one.sources for one in (none, *read.values())])
+    vertices = _joined([one.sources for one in read.values()], shard.like)
     batch = Batch(inserted[:2], inserted.weights, deleted[:2], vertices)
     return update(shard, Exchange(channel, device=shard.on_device), batch, **how)
 
@@ -77,8 +77,8 @@ def _update(
 class BatchPart(NamedTuple):
     """The edges in some partitions, in the types of the graph."""
 
-    sources: Any  # frame
-    targets: Any  # frame
+    sources: Ends
+    targets: Ends
     weights: np.ndarray | None
 
 
@@ -90,35 +90,42 @@ def read_batch(
     partitions: Sequence[Any], columns: EdgeColumns, like: Any, weight_dtype: Any
 ) -> BatchPart:
     """Return the edges in some partitions, with the id dtypes of `like` and the dtype of the weights."""
-    sources, targets = [like], [like]
+    sources, targets, types = list[Ends](), list[Ends](), dict(like.dtypes)
     weights: list[Any] = [_no_weights(weight_dtype)]
     for at, partition in enumerate(partitions):
         source, target, weight, _ = read_edges(brought(partition, like), at, columns)
         assert target is not None
-        sources.append(_as_ids(source.frame, like, columns.role))
-        targets.append(_as_ids(target.frame, like, columns.role))
+        sources.append(_as_ids(source, types, columns.role))
+        targets.append(_as_ids(target, types, columns.role))
         if weight is not None:
             weights.append(_as_weights(weight, weight_dtype, columns))
     every: Any = None if weight_dtype is None else np.concatenate(weights)
-    return BatchPart(stacked(sources), stacked(targets), every)
+    return BatchPart(_joined(sources, like), _joined(targets, like), every)
 
 
-def _as_ids(ids: Any, like: Any, role: str) -> Any:
+def _joined(parts: Sequence[Ends], like: Any) -> Ends:
+    """Return the ids of several parts, one after another."""
+    filled = [part for part in parts if len(part)]
+    if len(filled) == 1:
+        return filled[0]
+    return Ends.of(frames.stack([one.frame for one in filled]) if filled else like)
+
+
+def _as_ids(ids: Ends, types: Mapping[str, Any], role: str) -> Ends:
     """Return ids with the dtypes of the graph's ids, or raise if these cannot hold them."""
-    if ids.dtypes.equals(like.dtypes):
-        return ids
     columns = {}
-    for name, dtype in like.dtypes.items():
+    for name, column in ids.series.items():
+        dtype = types[name]
         try:
-            columns[name] = dtypes.exactly(ids[name], dtype)
+            columns[name] = dtypes.exactly(column, dtype)
         except Inexact as error:
             shows = "" if error.value is None else f" such as {_plain(error.value)}"
             raise VertexTypeError(
-                f"{role} has ids of dtype {ids[name].dtype}{shows}, and the graph's ids have dtype "
+                f"{role} has ids of dtype {column.dtype}{shows}, and the graph's ids have dtype "
                 f"{dtype}, which cannot hold that. Leave such rows out, or build the graph again from ids "
                 "of a dtype that can hold all of them"
             ) from error
-    return frames.build(type(ids), columns)
+    return ids.holding(columns)
 
 
 def _plain(value: Any) -> str:

@@ -109,18 +109,14 @@ class Expected:
         All members call it, with the same partitions of the frame.
         """
         parts = [part for part in sent if len(part)] or sent[:1]
-        rows = {self._rows(part) for part in parts}
-        frame, like = frames.stack(parts), g.empty_ids
+        rows, parts = {self._rows(part) for part in parts}, [_without_attrs(one) for one in parts]
+        frame = parts[0] if len(parts) == 1 else frames.stack(parts)
         if rows != {len(frame)}:
             raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
         if not self.used or (self.alone and not self._pays(g)):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
-        frame = frame.copy(deep=False)
-        frame.attrs = {}  # pandas would copy them with each column
-        ids = frame.iloc[:, : len(like.columns)]
-        if len(ids) and not ids.dtypes.equals(like.dtypes):
-            ids = vertex_ids.named(ids, like, PREVIOUS)
+        ids = _ids_of(frame, g.empty_ids)
         aligned = align(g.member.shard, g.member.exchange, ids)
         if aligned is None:
             raise self._changed("has other ids")
@@ -180,7 +176,8 @@ class Expected:
     def _subtract(g: Any, ids: Any) -> Any | None:
         """Return the numbers of ids that are integers close together; None if one is no vertex number."""
         shard, column = g.member.shard, ids.iloc[:, 0]
-        if not dtypes.is_integer(column.dtype) or column.isna().any():
+        plain = frames.are_integers([column.dtype])  # without nulls
+        if not dtypes.is_integer(column.dtype) or (not plain and column.isna().any()):
             return None
         numbers = frames.values(column).astype("int64", copy=False) - shard.base
         return numbers if ((numbers >= 0) & (numbers < shard.size)).all() else None
@@ -226,8 +223,9 @@ class Expected:
                 f"previous is a result of {found.algorithm} on another graph; give its result on the graph "
                 "that update() was called on, which is one version earlier, or leave previous out"
             )
+        types = dict(zip(frame.columns, frame.dtypes, strict=True))
         for name, dtype in self.dtypes.items():
-            if dtype not in IDS and (name not in frame.columns or frame[name].dtype != dtype):
+            if dtype not in IDS and types.get(name) != dtype:
                 raise self._changed(f"has no column {name!r} of dtype {dtype}")
         return int(rows)
 
@@ -236,3 +234,19 @@ class Expected:
             f"previous was changed since {self.token.algorithm} returned it: it {how}. Give all rows and "
             "columns of the result as they were, in any order of the rows, or leave previous out"
         )
+
+
+def _without_attrs(frame: Any) -> Any:
+    """Return a frame without attrs, which pandas would copy with each column."""
+    frame = frame.copy(deep=False)
+    frame.attrs = {}
+    return frame
+
+
+def _ids_of(frame: Any, like: Any) -> Any:
+    """Return the ids of the rows of a result: an array if they are integers of NumPy, otherwise a frame."""
+    first, types = frame.iloc[:, 0], list(like.dtypes)
+    if types == [first.dtype] and frames.are_integers(types) and frames.is_pandas(type(frame)):
+        return first.to_numpy()
+    ids = frame.iloc[:, : len(types)]
+    return vertex_ids.named(ids, like, PREVIOUS) if len(ids) and list(ids.dtypes) != types else ids

@@ -37,7 +37,8 @@ def is_dask(given: Any) -> bool:
 
 def library_of(given: Any) -> str:
     """Return the name of the library whose methods a frame has, or the frame in it, for narwhals."""
-    given = given.to_native() if hasattr(given, "to_native") else given
+    # A frame of pandas takes long to say that it has no attribute; its type does not.
+    given = given.to_native() if hasattr(type(given), "to_native") else given
     name = type(given).__module__.partition(".")[0].lstrip("_")
     return name if name in ("dask", "polars", "pyarrow", "duckdb", "numpy") else "pandas"
 

@@ -13,13 +13,15 @@ from .frames import values
 from .numbering import numbers_of, occurs
 from .search_ids import merge_ids
 from .shard import Shard
+from .vertex_ids import to_frame
 
 
 def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
-    """Return which rows of a frame of ids name vertices of this member, and the positions of these.
+    """Return which rows of some ids name vertices of this member, and the positions of these.
 
-    All members call it, with the same ids. Ids that ascend are merged with those of the graph; others need
-    a join. The result is None on all members unless each row names another vertex.
+    All members call it, with the same ids: a frame, or an array of integers. Ids that ascend are merged
+    with those of the graph; others need a join. The result is None on all members unless each row names
+    another vertex.
     """
     merged = _merge(shard, exchange, ids)
     # No row is merged by two members, and no member merges two rows with one vertex.
@@ -37,9 +39,10 @@ def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[slice, Any]:
     """Return this member's rows and positions, as :func:`align` does, if all ids ascend; else no rows."""
     none = slice(0, 0), np.empty(0, np.int64)
     if shard.ids is not None:
-        return merge_ids(shard.ids, ids) or none
+        return merge_ids(shard.ids, to_frame(ids, shard.like)) or none
     has, start = occurs(shard, exchange), shard.base + shard.low
-    given = kernels_for(has).namespace.asarray(values(ids.iloc[:, 0])).astype("int64", copy=False)
+    given = ids if isinstance(ids, np.ndarray) else values(ids.iloc[:, 0])
+    given = kernels_for(has).namespace.asarray(given).astype("int64", copy=False)
     if not all_true(given[1:] > given[:-1]):
         return none
     ends = np.array([start, start + shard.owned], like=given)

@@ -357,6 +357,10 @@ class Ends:
         """Return the ids in a frame."""
         return cls(type(frame), {name: frame[name] for name in frame.columns})
 
+    def holding(self, series: dict[str, Any]) -> Ends:
+        """Return other ids in the same kind of frame."""
+        return Ends(self._kind, series)
+
     def __len__(self) -> int:
         return len(next(iter(self.series.values())))
 

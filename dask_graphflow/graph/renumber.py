@@ -16,6 +16,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import distinct as distinct_kernels
 from dask_graphflow.kernels import index_dtype, kernels_for
@@ -105,11 +107,30 @@ def distinct(parts: Sequence[Any], *, threads: int) -> tuple[list[Any], Any]:
 
 def number(parts: Sequence[Any], *, threads: int) -> tuple[Any, list[Any]]:
     """Number the ids of several frames by their order; return the ids in order, and the numbers."""
+    if len(parts[0].columns) == 1 and is_pandas(type(parts[0])):
+        columns = [part.iloc[:, 0] for part in parts]
+        if are_few_integers(columns):
+            values, codes = number_few(columns)
+            return one_column(values, parts[0]), codes
     codes, uniques = distinct(parts, threads=threads)
     if is_sorted(uniques):
         return uniques, codes
     ordered, places = sort(uniques)
     return ordered, [places[own] for own in codes]
+
+
+def are_few_integers(columns: Sequence[Any]) -> bool:
+    """Say whether columns of ids hold a few integers of one dtype of NumPy, in host memory."""
+    types = [column.dtype for column in columns]
+    plain = are_integers(types) and len(set(types)) == 1 and is_pandas(type(columns[0]))
+    return plain and sum(map(len, columns)) < MANY
+
+
+def number_few(columns: Sequence[Any]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Do the same for columns of a few integers. A frame would take longer to make than the numbers."""
+    arrays = [column.to_numpy() for column in columns]
+    values, codes = np.unique(np.concatenate(arrays), return_inverse=True)
+    return values, _cut(codes.astype(index_dtype(len(codes))), arrays)
 
 
 def _are_many_integers(parts: Sequence[Any]) -> bool:

@@ -89,7 +89,8 @@ def as_edges(
 
 def _is_matrix(given: Any) -> bool:
     """Say whether a value is a sparse matrix; the columns of a frame can have any name."""
-    return hasattr(given, "tocsr") and not hasattr(given, "columns")
+    # A frame takes long to say that it has no attribute.
+    return not hasattr(given, "columns") and hasattr(given, "tocsr")
 
 
 def _lists(given: Any) -> bool:

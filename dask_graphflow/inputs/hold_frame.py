@@ -50,7 +50,8 @@ def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
             # a frame that is passed as an argument would be hashed.
             read, meta = _Partition(Held(frame)), empty_like(frame)
             return dd.from_map(read, [0], meta=meta, label="graphflow-held")
-        frame = _with_text_of_dask(frame, text)
+        if text:
+            frame = _with_text_of_dask(frame, text)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
@@ -70,7 +71,7 @@ def _with_text_of_dask(frame: pd.DataFrame, text: list[int]) -> pd.DataFrame:
     for at in text:
         column = frame.iloc[:, at]
         made.isetitem(at, column.astype(_find_text_of_dask(column.dtype, configured)).array)
-    return made if text else frame
+    return made
 
 
 @lru_cache(maxsize=16)

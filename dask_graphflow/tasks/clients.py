@@ -5,9 +5,12 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import dask
+from dask.base import get_scheduler
+from dask.delayed import Delayed
 
 from dask_graphflow.exceptions import GraphflowError, UsageError
 
@@ -53,12 +56,26 @@ def persist(collection: Any) -> Any:
     ``dask.persist`` rejects a client whose event loop is the caller's, although that client's own method
     works there.
     """
-    client = any_client()
-    if client is None or not client.asynchronous:
-        return dask.persist(collection)[0]
-    several = isinstance(collection, list)
-    started = client.persist(collection if several else [collection])
+    client, several = any_client(), isinstance(collection, list)
+    parts = collection if several else [collection]
+    if client is not None and client.asynchronous:
+        started = client.persist(parts)
+    else:
+        compute = get_scheduler(collections=parts)
+        of_client = hasattr(compute, "__self__")
+        started = list(dask.persist(*parts)) if of_client else _computed(parts, compute)
     return started if several else started[0]
+
+
+def _computed(parts: list[Delayed], compute: Callable[..., Any]) -> list[Delayed]:
+    """Compute delayed objects with a local scheduler, as ``dask.persist`` does, but do not optimize them.
+
+    That would change nothing, and take longer than the tasks of a small update.
+    """
+    graphs = {id(graph): graph for graph in (part.dask for part in parts)}
+    tasks = {key: task for graph in graphs.values() for key, task in graph.items()}
+    results = compute(tasks, [part.key for part in parts])
+    return [Delayed(part.key, {part.key: one}) for part, one in zip(parts, results, strict=True)]
 
 
 def wait_for(value: Any, asked: str) -> Any:

@@ -38,6 +38,15 @@ class _ShardWithFrames(_WithFrames, Subset):
         return members
 
 
+def with_held_frames(frames: Mapping[str, Any], loop: Loop) -> Loop | None:
+    """Return a loop for a single member that takes frames, which are in memory; else None.
+
+    The frames travel with the loop, so there are no tasks for them.
+    """
+    held = all(isinstance(frame, Held) for frame in frames.values())
+    return partial(_run_held, held=dict(frames), loop=loop) if held else None
+
+
 def with_frames(
     shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop, *, on_all: bool = False
 ) -> tuple[list[Delayed], Loop]:
@@ -60,6 +69,17 @@ def with_frames(
 
 def _partitions(frame: Any) -> list[Delayed]:
     return partitions_of(frame) if isinstance(frame, Held) else list(frame.to_delayed())
+
+
+def _run_held(
+    channel: Channel,
+    shard: Any,
+    rank: int,
+    *arguments: Any,
+    held: Mapping[str, Held],
+    loop: Loop,
+) -> Any:
+    return loop(channel, shard, rank, {name: [one()] for name, one in held.items()}, *arguments)
 
 
 def _run(channel: Channel, shard: _WithFrames, rank: int, *arguments: Any, loop: Loop) -> Any:

@@ -13,8 +13,8 @@ from dask_graphflow import exceptions
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.update.batch import pairs_of
 from dask_graphflow.graph.update.rows import splice
-from dask_graphflow.kernels import host_threads
 from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels.merge import host as merge_host
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
@@ -450,7 +450,7 @@ def test_an_update_on_a_cluster(client, history):
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_rows_do_not_depend_on_the_threads(monkeypatch, threads):
-    monkeypatch.setattr(host_threads, "WORTH", 1)
+    monkeypatch.setattr(merge_host, "PER_THREAD", 1)
     rng = np.random.default_rng(6)
     u, v = rng.integers(0, 40, (2, 300)).astype("int32")  # parallel edges are at the cuts
     rows = rows_kernels.of(u).rows(u, v, np.arange(300.0), count=40)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph import renumber
+from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.vertex_ids import shown
 from dask_graphflow.kernels import index_dtype, kernels_for
 from dask_graphflow.kernels import rows as rows_kernels
@@ -15,18 +16,18 @@ from dask_graphflow.showing.tables import counted
 
 
 class Batch(NamedTuple):
-    """The contents of the frames of an update. Ids are frames, with the graph's columns and dtypes."""
+    """The contents of the frames of an update. Ids have the graph's columns and dtypes."""
 
-    inserted: tuple[Any, Any]  # the sources and the targets of new edges
+    inserted: tuple[Ends, Ends]  # the sources and the targets of new edges
     weights: np.ndarray | None  # the weights of new edges
-    deleted: tuple[Any, Any]  # the sources and the targets of edges that are deleted
-    vertices: Any  # further vertices
+    deleted: tuple[Ends, Ends]  # the sources and the targets of edges that are deleted
+    vertices: Ends  # further vertices
 
 
 class BatchIds(NamedTuple):
     """The distinct ids of a batch, in their order, and where they are used."""
 
-    ids: Any  # frame
+    ids: Any  # frame, or array of a few integers
     added: np.ndarray  # array of bool. Whether each id is a vertex after the update.
     # The row in `ids` of the sources and the targets of the new edges, and then of those deleted.
     inserted: tuple[np.ndarray, np.ndarray]
@@ -36,7 +37,11 @@ class BatchIds(NamedTuple):
 def ids_of_batch(batch: Batch, threads: int) -> BatchIds:
     """Return the distinct ids of a batch."""
     parts = [*batch.inserted, *batch.deleted, batch.vertices]
-    ids, codes = renumber.number(parts, threads=threads)
+    columns = [column for part in parts for column in part.series.values()]
+    if len(columns) == len(parts) and renumber.are_few_integers(columns):
+        ids, codes = renumber.number_few(columns)
+    else:
+        ids, codes = renumber.number([part.frame for part in parts], threads=threads)
     rows = [kernels_for(own).to_host(own).astype("int64") for own in codes]
     added = np.zeros(len(ids), bool)
     for own in (rows[0], rows[1], rows[4]):
@@ -105,12 +110,12 @@ def pairs_of(
     return Pairs(sources, targets, gone, bounds, values, of_edge[new:])
 
 
-def check_found(found: np.ndarray, sources: Any, targets: Any) -> None:
+def check_found(found: np.ndarray, sources: Ends, targets: Ends) -> None:
     """Raise if an edge that should be deleted was not found. All members raise the same error."""
     lost = np.flatnonzero(~found)
     if not len(lost):
         return
-    one, other = (shown(ids.iloc[lost[:1]]) for ids in (sources, targets))
+    one, other = (shown(ids.frame.iloc[lost[:1]]) for ids in (sources, targets))
     raise EdgeListError(
         f"delete has {counted(len(lost), 'edge')} that the graph does not have, such as the one from "
         f"{one} to {other}; an edge can be deleted only if it is there before the update. "

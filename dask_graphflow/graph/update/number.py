@@ -18,6 +18,7 @@ from dask_graphflow.graph import frames, renumber
 from dask_graphflow.graph.numbering import numbers_of, occurs
 from dask_graphflow.graph.search_ids import places_of
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.vertex_ids import to_frame
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.kernels import index_dtype, kernels_for
 
@@ -37,7 +38,7 @@ class Numbered(NamedTuple):
 
 
 def number(shard: Shard, exchange: Exchange, ids: Any, added: np.ndarray) -> Numbered:
-    """Number the distinct, sorted ids of a batch; those that are `added` become vertices."""
+    """Number the distinct, sorted ids of a batch, a frame or an array; those `added` become vertices."""
     found = np.empty(0, np.int64)
     if len(ids):
         there = numbers_of(shard, exchange, ids, unique=False, known=False)
@@ -48,27 +49,28 @@ def number(shard: Shard, exchange: Exchange, ids: Any, added: np.ndarray) -> Num
     same = Numbered(shard.base, shard.ids, shard.bounds, None, found, fresh)
     if not len(fresh):
         return same
-    own, new = shard.ids, ids.iloc[fresh].reset_index(drop=True)
+    own, ids = shard.ids, to_frame(ids, shard.like)
     if own is None:
-        wider = _in_range(shard, exchange, same, new)
+        wider = _in_range(shard, exchange, same, ids.iloc[:, 0])
         if wider is not None:
             return wider
         own, same = _with_ids(shard, exchange, same)
+    new = ids.iloc[fresh].reset_index(drop=True)
     return _in_order(exchange, own, same, new)
 
 
-def _in_range(shard: Shard, exchange: Exchange, same: Numbered, new: Any) -> Numbered | None:
+def _in_range(shard: Shard, exchange: Exchange, same: Numbered, ids: Any) -> Numbered | None:
     """Return the numbers if integers stay close together, and None otherwise."""
-    values = frames.values(new.iloc[:, 0])
+    values = kernels_for(ids).to_host(frames.values(ids))[same.fresh]
     # They are sorted. Not all of them need fit in 64 bits with a sign.
     low, high = min(shard.base, int(values[0])), max(shard.base + shard.size - 1, int(values[-1]))
     edges = exchange.all_sum(len(shard.out.ends))
-    base = base_of(low, high, edges, new.dtypes.iloc[0])
+    base = base_of(low, high, edges, ids.dtype)
     if base is None:
         return None
     shift, inner = shard.base - base, shard.bounds[1:-1]
     batch = np.where(same.batch < 0, -1, same.batch + shift)
-    batch[same.fresh] = kernels_for(new).to_host(values).astype("int64") - base
+    batch[same.fresh] = values.astype("int64") - base
     names = None
     if shift:
         names = np.arange(shift, shift + shard.size, dtype=index_dtype(high - base + 1))

@@ -12,12 +12,13 @@ import numpy as np
 from dask_graphflow.kernels import allocate_like
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
-from dask_graphflow.kernels.host_threads import even_cuts, share, worth
+from dask_graphflow.kernels.host_threads import even_cuts, share
 from dask_graphflow.kernels.rows.host import MIN, POLICIES, SUM, no_such_sum
 
 from . import Splices
 
 KEEP = 0
+PER_THREAD = 1 << 22  # edges per thread: one thread copies nearly as fast as the memory allows
 
 
 @_inner
@@ -100,7 +101,8 @@ def merged(
     how = policy, weights is not None and weights.dtype.kind == "i"
     names = np.empty(0, np.int32) if names is None else names
     old, to = (ends, old_weights), (made, new_weights)
-    pieces = _pieces(len(ends), splices, before, worth(threads, size))
+    parts = max(1, min(threads, size // PER_THREAD))
+    pieces = _pieces(len(ends), splices, before, parts)
 
     def write(at: int) -> int:
         wrong: int = _splice(old, names, to, tuple(splices), values, how, pieces[at])
