@@ -80,7 +80,10 @@ def leiden(
         Communities to start from: one row per vertex with its id, then its community, such as the result of
         an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
         communities that did not change keep their members. Ids that are no longer in the graph are
-        ignored, and new vertices start alone. With `max_community_size`, only vertices that are alone join
+        ignored, and new vertices start alone. If it is the result of the same call on the graph from which
+        :meth:`~dask_graphflow.Graph.update` made this one, only the ends of changed edges are looked at,
+        then the neighbors of vertices that move, and so on [4]_. In any other case, and with several
+        resolutions, levels or a maximum size, all vertices are looked at. With `max_community_size`, only vertices that are alone join
         a community, so all others keep their members unless one becomes disconnected or too large. By
         default, every vertex starts alone.
 
@@ -100,6 +103,8 @@ def leiden(
        detection", Physical Review E 84, 2011.
     .. [3] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
        Letters 100, 2008.
+    .. [4] S. Sahu, "A Starting Point for Dynamic Community Detection with Leiden Algorithm",
+       arXiv:2405.11658, 2024.
 
     Examples
     --------

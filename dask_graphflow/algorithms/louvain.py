@@ -71,7 +71,10 @@ def louvain(
         Communities to start from: one row per vertex with its id, then its community, such as the result of
         an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
         communities that did not change keep their members. Ids that are no longer in the graph are
-        ignored, and new vertices start alone. By default, every vertex starts alone.
+        ignored, and new vertices start alone. If it is the result of the same call on the graph from which
+        :meth:`~dask_graphflow.Graph.update` made this one, only the ends of changed edges are looked at,
+        then the neighbors of vertices that move, and so on [3]_. In any other case, and with several
+        resolutions or levels, all vertices are looked at. By default, every vertex starts alone.
 
     Returns
     -------
@@ -87,6 +90,8 @@ def louvain(
        large networks", Journal of Statistical Mechanics, 2008.
     .. [2] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
        Letters 100, 2008.
+    .. [3] S. Sahu, "DF Louvain: Fast Incrementally Expanding Approach for Community Detection on Dynamic
+       Graphs", arXiv:2404.19634, 2024.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Communities after updates: only vertices around changes are looked at, if the earlier result allows it."""
+"""Communities after updates: only vertices around changes are looked at, if the earlier result fits."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.operators.access import wide_column
 from dask_graphflow.operators.forests.connected import find_components
 from dask_graphflow.operators.labels import Groups, count_labels
 
@@ -74,4 +75,4 @@ def move_back(level: Level, communities: Groups, seeds: Iterator[int]) -> tuple[
 
 def split(level: Level, labels: Any) -> Any:
     """Return the connected parts of communities in the first level, as their smallest numbers."""
-    return find_components(level.g, level.groups(labels).labels)
+    return find_components(level.g, wide_column(level.g, labels))
