@@ -83,9 +83,9 @@ def leiden(
         ignored, and new vertices start alone. If it is the result of the same call on the graph from which
         :meth:`~dask_graphflow.Graph.update` made this one, only the ends of changed edges are looked at,
         then the neighbors of vertices that move, and so on [4]_. In any other case, and with several
-        resolutions, levels or a maximum size, all vertices are looked at. With `max_community_size`, only vertices that are alone join
-        a community, so all others keep their members unless one becomes disconnected or too large. By
-        default, every vertex starts alone.
+        resolutions, levels or a maximum size, all vertices are looked at. With `max_community_size`, only
+        vertices that are alone join a community, so all others keep their members unless one becomes
+        disconnected or too large. By default, every vertex starts alone.
 
     Returns
     -------
