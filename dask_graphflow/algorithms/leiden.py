@@ -23,11 +23,12 @@ from dask_graphflow.declarations.option import Choice
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
+from .communities.around import Around
 from .communities.level import Level
 from .communities.moves import move_back, move_nodes, refine
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
-from .communities.which_community import Communities
+from .communities.which_community import EarlierCommunities
 
 
 @algorithm(
@@ -45,7 +46,7 @@ def leiden(
     levels: Annotated[int, Count(most=100)] = 1,
     max_community_size: Annotated[int | None, Count()] = None,
     seed: Seed = 0,
-    previous: Annotated[Any | None, Communities(earlier=True)] = None,
+    previous: Annotated[Any | None, EarlierCommunities()] = None,
 ) -> Answer:
     """Return the community of each vertex, by the Leiden method. Every community is connected.
 
@@ -79,9 +80,12 @@ def leiden(
         Communities to start from: one row per vertex with its id, then its community, such as the result of
         an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
         communities that did not change keep their members. Ids that are no longer in the graph are
-        ignored, and new vertices start alone. With `max_community_size`, only vertices that are alone join
-        a community, so all others keep their members unless one becomes disconnected or too large. By
-        default, every vertex starts alone.
+        ignored, and new vertices start alone. If it is the result of the same call on the graph from which
+        :meth:`~dask_graphflow.Graph.update` made this one, only the ends of changed edges are looked at,
+        then the neighbors of vertices that move, and so on [4]_. In any other case, and with several
+        resolutions, levels or a maximum size, all vertices are looked at. With `max_community_size`, only
+        vertices that are alone join a community, so all others keep their members unless one becomes
+        disconnected or too large. By default, every vertex starts alone.
 
     Returns
     -------
@@ -99,6 +103,8 @@ def leiden(
        detection", Physical Review E 84, 2011.
     .. [3] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
        Letters 100, 2008.
+    .. [4] S. Sahu, "A Starting Point for Dynamic Community Detection with Leiden Algorithm",
+       arXiv:2405.11658, 2024.
 
     Examples
     --------
@@ -123,20 +129,28 @@ def leiden(
     )
 
 
-def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Groups:
+def _leiden_pass(
+    graph: Level, labels: Any, seeds: Iterator[int], around: Around | None = None
+) -> Groups:
     """Move vertices, refine communities and aggregate their parts, until each part is one vertex.
 
-    Then vertices of finer levels move again. Return the communities of the first level.
+    Then vertices of finer levels move again, unless only those `around` changes are to move. Return the
+    communities of the first level.
     """
     level, communities = graph, graph.groups(labels)
     while True:
-        move_nodes(level, communities, seeds)
-        parts = refine(level, communities, next(seeds))
-        if parts.count == level.vertices:
+        move_nodes(level, communities, seeds, around)
+        parts = refine(level, communities, next(seeds), around)
+        if parts.count == level.vertices or (around is not None and not around.touched.any()):
             break
         level = level.aggregate(parts)
         del parts  # before the next ones take memory
-        communities = level.groups(level.from_finer(communities.own))
+        above = level.lift(communities.own)
+        communities = level.groups(level.from_finer(above))
+        if around is not None:
+            around = around.coarser(level, communities.own, above)
+    if around is not None:
+        return graph.groups(level.to_first(communities.own))
     while level.finer is not None:
         level, communities = move_back(level, communities, seeds)
     return communities

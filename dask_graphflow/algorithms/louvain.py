@@ -23,11 +23,12 @@ from dask_graphflow.declarations.number_options import Count, Number, Seed
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
+from .communities.around import Around
 from .communities.level import Level
 from .communities.moves import move_back, move_nodes
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
-from .communities.which_community import Communities
+from .communities.which_community import EarlierCommunities
 
 
 @algorithm(
@@ -43,7 +44,7 @@ def louvain(
     tol: Annotated[float, Number(low=0)] = 1e-7,
     levels: Annotated[int, Count(most=100)] = 1,
     seed: Seed = 0,
-    previous: Annotated[Any | None, Communities(earlier=True)] = None,
+    previous: Annotated[Any | None, EarlierCommunities()] = None,
 ) -> Answer:
     """Return the community of each vertex, by the Louvain method.
 
@@ -70,7 +71,10 @@ def louvain(
         Communities to start from: one row per vertex with its id, then its community, such as the result of
         an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
         communities that did not change keep their members. Ids that are no longer in the graph are
-        ignored, and new vertices start alone. By default, every vertex starts alone.
+        ignored, and new vertices start alone. If it is the result of the same call on the graph from which
+        :meth:`~dask_graphflow.Graph.update` made this one, only the ends of changed edges are looked at,
+        then the neighbors of vertices that move, and so on [3]_. In any other case, and with several
+        resolutions or levels, all vertices are looked at. By default, every vertex starts alone.
 
     Returns
     -------
@@ -86,6 +90,8 @@ def louvain(
        large networks", Journal of Statistical Mechanics, 2008.
     .. [2] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
        Letters 100, 2008.
+    .. [3] S. Sahu, "DF Louvain: Fast Incrementally Expanding Approach for Community Detection on Dynamic
+       Graphs", arXiv:2404.19634, 2024.
 
     Examples
     --------
@@ -107,18 +113,25 @@ def louvain(
     )
 
 
-def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Groups:
+def _louvain_pass(
+    graph: Level, labels: Any, seeds: Iterator[int], around: Around | None = None
+) -> Groups:
     """Move vertices and aggregate communities, until no vertex leaves its own community.
 
-    Then vertices of finer levels move again. Return the communities of the first level.
+    Then vertices of finer levels move again, unless only those `around` changes are to move. Return the
+    communities of the first level.
     """
     level, communities = graph, graph.groups(labels)
     while True:
-        move_nodes(level, communities, seeds)
-        if communities.count == level.vertices:
+        move_nodes(level, communities, seeds, around)
+        if communities.count == level.vertices or (around is not None and not around.touched.any()):
             break
         level = level.aggregate(communities)
-        communities = level.groups()
+        above, communities = communities.own, level.groups()
+        if around is not None:
+            around = around.coarser(level, communities.own, level.lift(above))
+    if around is not None:
+        return graph.groups(level.to_first(communities.own))
     while level.finer is not None:
         level, communities = move_back(level, communities, seeds)
     return communities

@@ -13,6 +13,7 @@ from dataclasses import replace
 from dask_graphflow.declarations.algorithm import Algorithm
 from dask_graphflow.declarations.documentation import Documentation, Entry
 from dask_graphflow.declarations.option import Option
+from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.showing.arguments import READING
 
 EDGES = """\
@@ -155,7 +156,7 @@ def _errors(declared: Algorithm, own: str) -> str:
     raised = {
         "ConvergenceError": "fail_on_nonconvergence" in options,
         "UnknownVertexError": any(option.check.names_vertices for option in options.values()),
-        "UsageError": declared.previous is not None,
+        "UsageError": isinstance(declared.previous, Previous),
         "WeightError": declared.weights != "ignored" and declared.result.rows != "edges",
     }
     return "".join(

@@ -164,9 +164,7 @@ def ask(
         token = ResultToken(shards.version, f"{declared.name}-{token_of(others)}")
         if PREVIOUS in checks:
             earlier = token._replace(version=shards.earlier)
-            expected = declared.previous.expect(earlier, columns, sent)
-            expected.check(sent[PREVIOUS])
-            resolve[PREVIOUS] = expected.resolve
+            resolve[PREVIOUS] = declared.previous.expect(sent[PREVIOUS], earlier, columns, sent)
     name = declared.name.replace("_", "-")
     call = Call(
         name,

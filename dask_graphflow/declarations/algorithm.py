@@ -13,7 +13,7 @@ from .answer import Answer, Result
 from .cost import Cost
 from .documentation import Documentation
 from .option import Option, options_of
-from .previous import Previous
+from .previous import Earlier
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Algorithm:
         return self.run.__name__
 
     @cached_property
-    def previous(self) -> Previous | None:
+    def previous(self) -> Earlier | None:
         """The option that takes the result of an earlier version of the graph, if there is one."""
         checks = (option.check for option in self.options.values())
-        return next((check for check in checks if isinstance(check, Previous)), None)
+        return next((check for check in checks if isinstance(check, Earlier)), None)
 
     @cached_property
     def documentation(self) -> Documentation:

@@ -7,7 +7,7 @@ frame that is computed, persisted, or written to Parquet and read again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,7 +47,28 @@ class ResultToken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Previous(Check):
+class Earlier(Check):
+    """An earlier result, as a frame whose attrs can say which graph and which call it is of."""
+
+    reads_frame: ClassVar[bool] = True
+
+    def expect(
+        self,
+        frame: Any,
+        token: ResultToken,
+        columns: Mapping[str, Any],
+        options: Mapping[str, Any],
+    ) -> Callable[..., Any]:
+        """Return what resolves the frame in a member, as :meth:`.Check.resolve` does.
+
+        The token is that of the same call on the graph from which an update made this one. The dtypes of
+        all columns of the result, and all options, are given.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Previous(Earlier):
     """The result of the same call on the graph from which an update made this one, as a frame.
 
     The algorithm gets a dict of columns, each with one value per vertex of the member. `fills` has the
@@ -63,7 +84,6 @@ class Previous(Check):
     kept: Sequence[str] = ()
     alone: bool = False
     without: Sequence[str] = ()
-    reads_frame: ClassVar[bool] = True
     kind: ClassVar[str] = "earlier result"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
@@ -71,12 +91,18 @@ class Previous(Check):
         return value
 
     def expect(
-        self, token: ResultToken, columns: Mapping[str, Any], options: Mapping[str, Any]
-    ) -> Expected:
-        """Return the check of the frame in a call, given the dtypes of its columns and all options."""
+        self,
+        frame: Any,
+        token: ResultToken,
+        columns: Mapping[str, Any],
+        options: Mapping[str, Any],
+    ) -> Callable[..., Any]:
+        """Return what resolves the frame; raise if it is known now that it is another result."""
         needed = {name: columns[name] for name in (*self.fills, *self.kept)}
         used = all(options[name] is None or options[name] is False for name in self.without)
-        return Expected(token, needed, self.fills, self.kept, self.alone, used)
+        expected = Expected(token, needed, self.fills, self.kept, self.alone, used)
+        expected.check(frame)
+        return expected.resolve
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,9 @@ def _row_sums(g: GraphView, weights: Any, counts: Callable[[Any, Any], Any] | No
         values = block.weights
         if counts is not None:
             inside = counts(sources_of(g, block), block.ends)
+            if not inside.any():  # usual for self-loops
+                sums.append(np.zeros_like(block.offsets[1:], "int64"))
+                continue
             values = inside.astype("int64") if values is None else inside * values
         before = np.zeros_like(values, shape=len(values) + 1)
         np.cumsum(values, out=before[1:])

@@ -57,13 +57,17 @@ class Level(NamedTuple):
         coarser = contract(self.g, self.weights, groups)
         return Level(*coarser[:4], self.factor, *coarser[4:], finer=self)
 
-    def from_finer(self, labels: Any) -> Any:
-        """Return labels for the vertices here, each of which is a part of a group of the finer level.
+    def lift(self, labels: Any) -> Any:
+        """Return the label in the finer level of each vertex here, which is a part of a group there."""
+        assert self.finer is not None
+        return find_smallest(self.g, self.finer.g, self.holder, labels)
+
+    def from_finer(self, above: Any) -> Any:
+        """Return labels for the vertices here, of which :meth:`lift` returned the labels above.
 
         A group is named by its smallest vertex here.
         """
         assert self.finer is not None
-        above = find_smallest(self.g, self.finer.g, self.holder, labels)
         return name_groups(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:

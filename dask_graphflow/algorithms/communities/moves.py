@@ -13,26 +13,46 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from dask_graphflow.operators.access import wide_column
 from dask_graphflow.operators.forests.connected import find_components
 from dask_graphflow.operators.labels import Groups, count_labels
 
+from .around import Around
 from .level import Level
 
 SWEEPS = 5  # maximum number of sweeps on each level
+SPREADING = 20  # the same if few vertices are awake at first, and activity has to spread
 
 
-def move_nodes(level: Level, communities: Groups, seeds: Iterator[int]) -> None:
-    """Move vertices to better communities, until none moves or all sweeps are done."""
-    awake = (level.mass > 0).astype("int32")
-    for seed in itertools.islice(seeds, SWEEPS):
+def move_nodes(
+    level: Level, communities: Groups, seeds: Iterator[int], around: Around | None = None
+) -> None:
+    """Move vertices to better communities, until none moves or all sweeps are done.
+
+    At first, all vertices are awake, or only those `around` changes.
+    """
+    awake, sweeps, before = (level.mass > 0).astype("int32"), SWEEPS, None
+    if around is not None:
+        awake, sweeps, before = around.awake, SPREADING, communities.own.copy()
+    for seed in itertools.islice(seeds, sweeps):
         if not communities.sweep((level.ranks, seed), awake):
             break
+    if around is not None:
+        around.touch(before, communities.own)
 
 
-def refine(level: Level, communities: Groups, seed: int) -> Groups:
-    """Return parts of communities, each of which is connected."""
-    parts = level.groups()
-    parts.sweep((level.ranks, seed), (level.mass > 0).astype("int32"), communities.labels)
+def refine(level: Level, communities: Groups, seed: int, around: Around | None = None) -> Groups:
+    """Return parts of communities, each of which is connected; only of those touched `around` changes."""
+    can, labels = level.mass > 0, None
+    if around is not None:
+        inside = around.touched[communities.own]
+        # A community that is not touched has lost no vertex, so its label is the number of one of its own.
+        labels = np.where(inside, level.g.numbers, communities.own)
+        can &= inside
+    parts = level.groups(labels)
+    parts.sweep((level.ranks, seed), can.astype("int32"), communities.labels)
     return parts
 
 
@@ -55,4 +75,4 @@ def move_back(level: Level, communities: Groups, seeds: Iterator[int]) -> tuple[
 
 def split(level: Level, labels: Any) -> Any:
     """Return the connected parts of communities in the first level, as their smallest numbers."""
-    return find_components(level.g, level.groups(labels).labels)
+    return find_components(level.g, wide_column(level.g, labels))

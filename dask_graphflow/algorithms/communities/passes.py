@@ -16,18 +16,19 @@ from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
 
+from .around import Around
 from .level import Level, first_levels, name_groups
 from .moves import join_alone, refine, split
 from .resolution import columns
 from .sizes import limit_size
-from .which_community import WhichCommunity
+from .which_community import EarlierCommunity, WhichCommunity
 
 PASSES = 2  # maximum number of passes
 
 
 def best_communities(
     g: GraphView,
-    improve: Callable[[Level, Any, Iterator[int]], Groups],
+    improve: Callable[..., Groups],
     resolution: Any,
     *,
     connected: bool,
@@ -36,21 +37,29 @@ def best_communities(
     levels: int,
     seed: int,
     most: int | None = None,
-    previous: WhichCommunity | None = None,
+    previous: EarlierCommunity | None = None,
 ) -> Answer:
     """Return the communities of a graph. All members call it.
 
     `improve` is one pass. It takes a graph, the community of each vertex (None for one community per
-    vertex), and the seeds of the draws, and returns the improved communities. The last pass raises the
-    quality, modularity or that of the constant Potts model, by at most `tol` of the sum of all weights. If
-    communities are to be `connected`, they are split into their connected parts at the end; so are those of
-    all levels but the last. Communities with more than `most` vertices are split; see :func:`.limit_size`.
-    The first pass starts from the `previous` communities, if any.
+    vertex), the seeds of the draws, and what an update changed, if only that is to be looked at. It returns
+    the improved communities. The last pass raises the quality, modularity or that of the constant Potts
+    model, by at most `tol` of the sum of all weights. If communities are to be `connected`, they are split
+    into their connected parts at the end; so are those of all levels but the last. Communities with more
+    than `most` vertices are split; see :func:`.limit_size`.
+
+    The first pass starts from the `previous` communities, if any. If they are those of the same call on the
+    graph from which an update made this one, there is one pass, around what the update changed.
     """
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
     graphs, total = first_levels(g, resolutions, potts=potts)
-    start = None if previous is None else _start(graphs[0], previous)
+    start = around = None
+    if previous is not None:
+        which, change = previous
+        start = _start(graphs[0], which)
+        if change is not None and most is None and len(graphs) == levels == 1:
+            around = Around.of(graphs[0], start, which.rows < 0, change)
     for graph in graphs:
         if not total:  # each vertex is a community
             columns_of_all += [g.numbers] * levels
@@ -58,7 +67,7 @@ def best_communities(
         seeds = itertools.count(seed << 32)
 
         def communities_of(graph: Level, start: Any = None, seeds: Any = seeds) -> Any:
-            labels = _improve_labels(graph, improve, total, tol, seeds, start)
+            labels = _improve_labels(graph, improve, total, tol, seeds, start, around)
             return split(graph, labels) if connected else name_groups(graph.g, graph.g, labels)
 
         finer: list[Any] = []
@@ -94,8 +103,11 @@ def _improve_labels(
     tol: float,
     seeds: Iterator[int],
     start: Any,
+    around: Around | None,
 ) -> Any:
-    """Return the label of each vertex after all passes."""
+    """Return the label of each vertex after all passes, or after one pass around changes."""
+    if around is not None:
+        return improve(graph, start, seeds, around).own
     labels, reached = start, -float("inf")
     if start is not None:
         reached = graph.groups(start).quality(total)
@@ -119,6 +131,7 @@ def _find_finer(graph: Level, labels: Any, seeds: Iterator[int]) -> list[Any]:
         coarser = level.aggregate(refine(level, communities, next(seeds)))
         if coarser.g.size == level.vertices:
             return finer
-        communities, level = coarser.groups(coarser.from_finer(communities.own)), coarser
+        above = coarser.lift(communities.own)
+        communities, level = coarser.groups(coarser.from_finer(above)), coarser
         if level.g.size > count:
             finer.append(level.to_first(level.g.numbers))

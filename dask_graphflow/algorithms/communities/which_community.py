@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.declarations.option import Check
+from dask_graphflow.declarations.previous import KEY, PREVIOUS, Earlier, ResultToken
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, renumber, vertex_ids
+from dask_graphflow.graph.align_ids import align
+from dask_graphflow.graph.change import Change
 from dask_graphflow.operators.access import gather, move_to
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.showing.tables import counted
@@ -25,22 +30,21 @@ class WhichCommunity(NamedTuple):
     names: Any
 
 
+class EarlierCommunity(NamedTuple):
+    """The community that each vertex had."""
+
+    which: WhichCommunity
+    # What an update has changed since then, if this is the result of the same call on the graph before it.
+    change: Change | None
+
+
 @dataclass(frozen=True)
 class Communities(Check):
-    """A frame with the id and the community of each vertex; the algorithm gets a `WhichCommunity`.
+    """A frame with the id and the community of each vertex; the algorithm gets a `WhichCommunity`."""
 
-    With `earlier`, it can be of another graph: ids that are not in this graph are left out, and a vertex
-    without a row has no community.
-    """
-
-    earlier: bool = False
     names_vertices: ClassVar[bool] = True
     reads_frame: ClassVar[bool] = True
     kind: ClassVar[str] = "table"
-
-    @property
-    def _option(self) -> str:
-        return "previous" if self.earlier else "communities"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
         """Return the frame."""
@@ -60,26 +64,60 @@ class Communities(Check):
 
     def resolve(self, g: Any, sent: Any) -> WhichCommunity:
         """Return the community of each of this member's vertices."""
-        frame, like = frames.stack(sent), g.empty_ids
-        width, rows = len(like.columns), g.column(-1, "int64")
-        names = vertex_ids.brought(frame.iloc[:, width:], like)
-        if any(names[column].isna().any() for column in names.columns):
-            raise EdgeListError(
-                "a community is null; give one for each vertex, or leave its row out"
-            )
-        codes, names = renumber.factorize(names)
-        names, order = renumber.sort(names)
-        times = g.column(0, "int64")
-        if len(frame):
-            ids = vertex_ids.named(frame.iloc[:, :width], like, self._option)
-            at = g.find(ids, unique=False, known=not self.earlier)
-            own = np.flatnonzero(at >= 0)
-            rows[at[own]] = move_to(at, order[codes])[own]
-            times += own_sums(at[own], None, g.owned)
-        _check_rows(g, times > 1, f"several rows in {self._option}")
-        if not self.earlier:
-            _check_rows(g, times == 0, f"no row in {self._option}")
-        return WhichCommunity(rows, names)
+        return _resolve(g, sent, "communities")
+
+
+@dataclass(frozen=True)
+class EarlierCommunities(Communities, Earlier):
+    """The same of any earlier graph, usually of the one from which an update made this one.
+
+    Ids that are not in this graph are left out, and a vertex without a row has no community.
+    """
+
+    def expect(
+        self,
+        frame: Any,
+        token: ResultToken,
+        columns: Mapping[str, Any],
+        options: Mapping[str, Any],
+    ) -> Callable[..., Any]:
+        """Return what resolves the frame; the algorithm learns whether it is the result of the token."""
+        return partial(_resolve_earlier, token=token)
+
+
+def _resolve_earlier(g: Any, sent: Any, *, token: ResultToken) -> EarlierCommunity:
+    change, attrs = g.member.shard.change, token.attrs(sum(map(len, sent)))[KEY]
+    expected = all(getattr(part, "attrs", {}).get(KEY) == attrs for part in sent if len(part))
+    if not expected or (change is not None and change.base != token.version):
+        change = None
+    return EarlierCommunity(_resolve(g, sent, PREVIOUS), change)
+
+
+def _resolve(g: Any, sent: Any, option: str) -> WhichCommunity:
+    frame, like = frames.stack(sent), g.empty_ids
+    width, rows = len(like.columns), g.column(-1, "int64")
+    names = vertex_ids.brought(frame.iloc[:, width:], like)
+    if any(names[column].isna().any() for column in names.columns):
+        raise EdgeListError("a community is null; give one for each vertex, or leave its row out")
+    codes, names = renumber.factorize(names)
+    names, order = renumber.sort(names)
+    times = g.column(0, "int64")
+    if len(frame):
+        ids = vertex_ids.named(frame.iloc[:, :width], like, option)
+        aligned = align(g.member.shard, g.member.exchange, ids)
+        if aligned is None:
+            at = g.find(ids, unique=False, known=option != PREVIOUS)
+            chosen = np.flatnonzero(at >= 0)
+            at = at[chosen]
+            times += own_sums(at, None, g.owned)
+        else:
+            chosen, at = aligned
+            times[at] = 1
+        rows[at] = move_to(rows, order[codes])[chosen]
+    _check_rows(g, times > 1, f"several rows in {option}")
+    if option != PREVIOUS:
+        _check_rows(g, times == 0, f"no row in {option}")
+    return WhichCommunity(rows, names)
 
 
 def _check_rows(g: Any, wrong: Any, problem: str) -> None:
