@@ -31,7 +31,8 @@ from . import (  # noqa: F401
     triangles,
     weighted_paths,
 )
-from .convert_graphs import convert_from_nx, convert_to_nx
+from .convert_back import convert_to_nx
+from .convert_graphs import convert_from_nx
 from .converted import ConvertedGraph
 from .expected_failures import on_start_tests
 from .registry import REGISTERED
