@@ -16,7 +16,10 @@ from _graphflow_networkx.backend import backend
 # Importing a family of functions registers them.
 from . import (  # noqa: F401
     acyclic,
+    all_pairs,
+    attracting,
     biconnected,
+    bipartite,
     centrality,
     coloring,
     communities,
@@ -28,6 +31,7 @@ from . import (  # noqa: F401
     shortest_paths,
     spanning_trees,
     traversal,
+    trees,
     triangles,
     weighted_paths,
 )
