@@ -17,12 +17,12 @@ import networkx as nx
 
 from . import FUNCTIONS
 
-__all__ = ["backend", "overridden", "signature_of"]
+__all__ = ["backend", "function_of", "overridden", "signature_of"]
 
 #: Functions of ``dask_graphflow.nx`` that NetworkX calls, besides those in the table.
 HOOKS = "convert_from_nx", "convert_to_nx", "on_start_tests"
 #: Functions that search from both ends in NetworkX if both are given.
-BOTH_ENDS = "has_path", "shortest_path", "shortest_path_length"
+BOTH_ENDS = "bidirectional_shortest_path", "has_path", "shortest_path", "shortest_path_length"
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 #: The members by which a graph is read. NetworkX's functions use some of these, each function other ones.
 MEMBERS = (
@@ -42,11 +42,16 @@ def overridden(graph: Any) -> list[str]:
     return [name for name in MEMBERS if getattr(own, name, None) is not getattr(kind, name, None)]
 
 
+def function_of(name: str) -> Any:
+    """Return NetworkX's function of a name in the table."""
+    modules = nx, nx.community, nx.bipartite, nx.algorithms.connectivity.edge_kcomponents
+    return next(getattr(module, name) for module in modules if hasattr(module, name))
+
+
 @functools.cache
 def signature_of(name: str) -> inspect.Signature:
     """Return the signature of NetworkX's function, which that of the backend's function agrees with."""
-    function: Any = getattr(nx, name, None) or getattr(nx.community, name)
-    return inspect.signature(function.orig_func)
+    return inspect.signature(function_of(name).orig_func)
 
 
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:

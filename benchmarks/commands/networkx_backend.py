@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import inspect
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +23,8 @@ than {LIMIT:g} s, or NetworkX or nx-parallel does not have the function. The las
 edges from which this backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a
 power of ten; they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert, 8
 edges per node. Functions of directed graphs get them with each edge in a random direction, and those of
-acyclic graphs with each edge from the older to the newer node."""
+acyclic graphs with each edge from the older to the newer node. Those of bipartite graphs get edges between
+even and odd nodes."""
 
 OTHERS = "nx-parallel", "with conversion", "converted"
 K = {"betweenness_centrality": 16, "edge_betweenness_centrality": 16, "k_corona": 8, "k_truss": 4}
@@ -77,7 +77,7 @@ def forecast(before: list[float], sizes: int) -> float:
 
 
 def graph_of(edges: int, kind: str) -> Any:
-    """Return an undirected, directed or acyclic graph with weights."""
+    """Return an undirected, directed or acyclic graph with weights, or a bipartite one."""
     import networkx as nx
     import numpy as np
 
@@ -92,6 +92,10 @@ def graph_of(edges: int, kind: str) -> Any:
         if kind != "undirected":
             ends = (b, a) if turn and kind == "directed" else (a, b)
             directed.add_edge(*ends, weight=weight)
+    if (
+        kind == "bipartite"
+    ):  # each edge leads to an even node from an odd one, or from an even to an odd one
+        return nx.Graph((a, b if (a + b) % 2 else b ^ 1) for a, b in graph.edges())
     return graph if kind == "undirected" else directed
 
 
@@ -99,13 +103,26 @@ def kind_of(name: str) -> str:
     """Return on which kind of graph a function is measured."""
     if any(word in name for word in ("topological", "acyclic")):
         return "acyclic"
-    words = "weakly", "strongly", "in_degree", "out_degree"
+    if name in ("color", "is_bipartite", "sets"):
+        return "bipartite"
+    words = (
+        "weakly",
+        "strongly",
+        "in_degree",
+        "out_degree",
+        "attracting",
+        "arborescence",
+        "branching",
+        "semi",
+    )
     return "directed" if any(word in name for word in words) else "undirected"
 
 
 def options_of(name: str, graph: Any) -> dict[str, Any]:
     """Return the options of a call: those that are required, and fewer sources for slow functions."""
-    parameters = inspect.signature(function_of(name).orig_func).parameters
+    from _graphflow_networkx.backend import signature_of
+
+    parameters = signature_of(name).parameters
     first, last = 0, len(graph) - 1
     options: dict[str, Any] = {
         "alpha": 0.01 if name == "katz_centrality" else None,
@@ -126,15 +143,10 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
     }
 
 
-def function_of(name: str) -> Any:
-    """Return a function of NetworkX by its name."""
-    import networkx as nx
-
-    return getattr(nx, name, None) or getattr(nx.community, name)
-
-
 def contenders(name: str, graph: Any) -> dict[str, Callable[[], Any]]:
     """Return a call for each contender."""
+
+    from _graphflow_networkx.backend import function_of
 
     function, options = function_of(name), options_of(name, graph)
     if name in ("single_target_shortest_path", "single_target_shortest_path_length", "ancestors"):

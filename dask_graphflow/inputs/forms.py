@@ -17,6 +17,8 @@ from dask_graphflow.graph.arrow import Choose, as_frame
 from dask_graphflow.graph.vertex_ids import typed
 from dask_graphflow.showing.values import shown
 
+from . import adjacency_rows
+
 ENDS = ["source", "target"]
 VALUES = "weight"  # the column with the values of a matrix
 PAIRS = (tuple, list, np.ndarray)
@@ -172,11 +174,21 @@ def _of_networkx(graph: Any, weight: Any, directed: bool) -> EdgeRows:
             "are all integers, all text, or all dates or times. Give "
             "nx.convert_node_labels_to_integers(edges, label_attribute='name')"
         ) from error
-    columns = ENDS if weight is None else [*ENDS, weight]
-    rows = graph.edges() if weight is None else graph.edges(data=weight, default=1)
-    frame = pd.DataFrame(list(rows), columns=columns)
-    frame = frame.astype(dict.fromkeys(ENDS, nodes.dtype))
-    return EdgeRows(frame, nodes, directed and graph.is_directed(), weight)
+    directed = directed and graph.is_directed()
+    rows = adjacency_rows.plain_rows(graph, list(graph))
+    if rows is None or weight in ENDS:  # two columns with one name are refused later
+        columns = ENDS if weight is None else [*ENDS, weight]
+        edges = graph.edges() if weight is None else graph.edges(data=weight, default=1)
+        frame = pd.DataFrame(list(edges), columns=columns)
+        return EdgeRows(frame.astype(dict.fromkeys(ENDS, nodes.dtype)), nodes, directed, weight)
+    sources, targets, data = adjacency_rows.edges_of_rows(
+        rows, list(graph), multigraph=graph.is_multigraph(), once=not graph.is_directed()
+    )
+    ends = [nodes.take(at).reset_index(drop=True) for at in (sources, targets)]
+    frame = pd.DataFrame(dict(zip(ENDS, ends, strict=True)), copy=False)
+    if weight is not None:
+        frame[weight] = adjacency_rows.values_of_attributes(data, {weight: 1})[weight]
+    return EdgeRows(frame, nodes, directed, weight)
 
 
 def _of_array(array: np.ndarray, choose: Choose) -> pd.DataFrame:

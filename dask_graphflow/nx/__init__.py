@@ -16,7 +16,10 @@ from _graphflow_networkx.backend import backend
 # Importing a family of functions registers them.
 from . import (  # noqa: F401
     acyclic,
+    all_pairs,
+    attracting,
     biconnected,
+    bipartite,
     centrality,
     coloring,
     communities,
@@ -28,10 +31,12 @@ from . import (  # noqa: F401
     shortest_paths,
     spanning_trees,
     traversal,
+    trees,
     triangles,
     weighted_paths,
 )
-from .convert_graphs import convert_from_nx, convert_to_nx
+from .convert_back import convert_to_nx
+from .convert_graphs import convert_from_nx
 from .converted import ConvertedGraph
 from .expected_failures import on_start_tests
 from .registry import REGISTERED

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from _graphflow_networkx.backend import overridden
+from dask_graphflow.inputs.adjacency_rows import plain_rows
 
 from .converted import Node
 
@@ -27,17 +28,19 @@ def rows_of(graph: Any, nodes: list[Node], *, data: bool) -> tuple[list[dict[Any
     NotImplementedError if the class of the graph overrides how it is read, and its members contradict each
     other.
     """
+    plain = plain_rows(graph, nodes)
+    if plain is not None:
+        return plain, True
     others = overridden(graph)
     # The dicts of `adj` are wrapped, which takes longer.
-    adjacency = graph.adj if others else graph._adj
-    rows = [adjacency[node] for node in nodes]
-    if not others and type(adjacency) is dict and all(type(row) is dict for row in rows):
-        return rows, True
+    adjacency: Any = graph.adj if others else graph._adj
     # The rows of a view are computed whenever they are read, and their lengths are not always right.
+    rows: list[dict[Any, Any]]
+    found = [adjacency[node] for node in nodes]
     if graph.is_multigraph():
-        rows = [{other: dict(edges) for other, edges in row.items()} for row in rows]
+        rows = [{other: dict(edges) for other, edges in row.items()} for row in found]
     else:
-        rows = [dict(row) if data else dict.fromkeys(row) for row in rows]
+        rows = [dict(row) if data else dict.fromkeys(row) for row in found]
     if others:
         _check_members(graph, others, nodes, rows)
     return rows, False

@@ -39,6 +39,13 @@ def _find_bridges(G: ConvertedGraph, root: Node | None) -> Any:
 
 
 @networkx_function
+def bridge_components(G: ConvertedGraph) -> Iterator[set[Node]]:
+    """Return the components of a graph without its bridges."""
+    rest = G.subgraph(np.ones(len(G), bool), ~_find_bridges(G, None))
+    return map(set, rest.groups(rest.run("connected_components").component.to_numpy()))
+
+
+@networkx_function
 def articulation_points(G: ConvertedGraph) -> Iterator[Node]:
     """Return the articulation points, in the order of the nodes."""
     found = G.run("articulation_points").articulation_point.to_numpy()

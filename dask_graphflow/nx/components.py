@@ -16,7 +16,7 @@ def _components(algorithm: str, G: ConvertedGraph) -> Iterator[set[Node]]:
     return map(set, G.groups(G.run(algorithm).component.to_numpy()))
 
 
-def _number(algorithm: str, G: ConvertedGraph) -> int:
+def number_of_components(algorithm: str, G: ConvertedGraph) -> int:
     """Return the number of components."""
     return int(G.run(algorithm).component.nunique())
 
@@ -34,7 +34,7 @@ for kind, algorithm in {
     "strongly_connected": "strongly_connected_components",
 }.items():
     register(f"{kind}_components", partial(_components, algorithm))
-    register(f"number_{kind}_components", partial(_number, algorithm))
+    register(f"number_{kind}_components", partial(number_of_components, algorithm))
     register(f"is_{kind}", partial(is_connected, algorithm))
 
 

@@ -1,18 +1,17 @@
-"""Conversion of NetworkX graphs to graphs of this library, and back."""
+"""Conversion of NetworkX graphs to graphs of this library."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import networkx as nx
-import numpy as np
+from dask_graphflow.inputs.adjacency_rows import edges_of_rows, values_of_attributes
 
 from .adjacency import check_symmetry, is_kept, rows_of
-from .attributes import attribute_values
-from .converted import ConvertedGraph, Data, Node
+from .attributes import Attributes, numbers
+from .converted import ConvertedGraph, Data
 
 
 def convert_from_nx(
@@ -62,91 +61,44 @@ def convert_from_nx(
     if not is_kept(graph) and getattr(graph, "__networkx_cache__", None) is not None:
         # NetworkX does not notice when the graph of a view changes, and would use this conversion again.
         graph.__networkx_cache__ = None
+    multigraph, directed = graph.is_multigraph(), graph.is_directed()
     used = bool(edge_attrs or preserve_edge_attrs)
     rows, plain = rows_of(graph, nodes, data=used)
-    lengths = np.fromiter(map(len, rows), np.int64, len(nodes))
-    ends: Iterable[Any] = itertools.chain.from_iterable(rows)
-    if not _are_positions(nodes):
-        positions = {node: position for position, node in enumerate(nodes)}
-        ends = map(positions.__getitem__, ends)
-    targets = np.fromiter(ends, np.int64, lengths.sum())
-    sources = np.repeat(np.arange(len(nodes)), lengths)
-    multigraph, directed = graph.is_multigraph(), graph.is_directed()
-    if multigraph:
-        # Each pair of nodes has a dict of parallel edges.
-        rows = list(itertools.chain.from_iterable(map(_values, rows)))
-        copies = np.fromiter(map(len, rows), np.int64, len(rows))
-        sources, targets = np.repeat(sources, copies), np.repeat(targets, copies)
     # An undirected edge is in the rows of both of its ends.
-    kept = None if directed else sources <= targets
-    data: Iterable[Any] = itertools.chain.from_iterable(map(_values, rows)) if used else ()
-    if kept is not None and not plain:
-        data = list(data)
-        check_symmetry(sources, targets, _numeric(data, edge_attrs))
-    if kept is not None:
+    once = plain and not directed
+    sources, targets, data = edges_of_rows(rows, nodes, multigraph=multigraph, once=once)
+    if not plain and not directed:
+        both = list(data) if used else []
+        check_symmetry(sources, targets, _numeric(both, edge_attrs))
+        kept = sources <= targets
         sources, targets = sources[kept], targets[kept]
-        data = itertools.compress(data, kept.tolist()) if used else ()
-    data = list(data)
+        data = itertools.compress(both, kept.tobytes())
+    edges = Attributes.of(data) if preserve_edge_attrs else None
+    defaults = edge_attrs or {}
+    if edges is None:
+        values = values_of_attributes(data, defaults)
+    else:
+        values = {name: edges.values(name, default) for name, default in defaults.items()}
     return ConvertedGraph(
         nodes,
         sources,
         targets,
-        {
-            name: attribute_values(data, name, default)
-            for name, default in (edge_attrs or {}).items()
-        },
+        {name: numbers(column, name) for name, column in values.items()},
         directed=directed,
         multigraph=multigraph,
         data=Data(
-            [dict(graph.nodes[node]) for node in nodes] if preserve_node_attrs else None,
-            list(map(dict, data)) if preserve_edge_attrs else None,
+            Attributes.of(map(graph.nodes.__getitem__, nodes)) if preserve_node_attrs else None,
+            edges,
             dict(graph.graph) if preserve_graph_attrs else None,
         ),
     )
 
 
-def _values(row: Mapping[Any, Any]) -> Iterable[Any]:
-    return row.values()
-
-
 def _numeric(data: list[dict[Any, Any]], edge_attrs: Mapping[Any, Any] | None) -> dict[Any, Any]:
     """Return the numeric attributes of the edges; all of them if none are named."""
+    defaults = edge_attrs or dict.fromkeys(itertools.chain.from_iterable(data), 1)
     found = {}
-    for name, default in (
-        edge_attrs or dict.fromkeys(itertools.chain.from_iterable(data), 1)
-    ).items():
+    for name, values in values_of_attributes(iter(data), defaults).items():
         with contextlib.suppress(NotImplementedError):
-            found[name] = attribute_values(data, name, default)
+            found[name] = numbers(values, name)
     return found
-
-
-def _are_positions(nodes: list[Node]) -> bool:
-    return set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
-
-
-def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
-    """Return a converted graph as a graph of NetworkX, and any other object as it is.
-
-    Nodes, edges and converted edge attributes are the same as in the original graph. All other attributes
-    are also the same if they were kept. The keys of parallel edges are not kept.
-    """
-    if not isinstance(obj, ConvertedGraph):
-        return obj
-    types = {
-        (False, False): nx.Graph,
-        (True, False): nx.DiGraph,
-        (False, True): nx.MultiGraph,
-        (True, True): nx.MultiDiGraph,
-    }
-    graph = types[obj.directed, obj.multigraph]()
-    nodes, data, attributes = obj.data
-    graph.add_nodes_from(obj.nodes if nodes is None else zip(obj.nodes, nodes, strict=True))
-    graph.graph.update(attributes or {})
-    if data is None:
-        data = [{} for _ in obj.sources]
-        for name, values in obj.attributes.items():
-            for edge, value in zip(data, values.tolist(), strict=True):
-                edge[name] = value
-    ends = obj.nodes_at(obj.sources), obj.nodes_at(obj.targets)
-    graph.add_edges_from(zip(*ends, data, strict=True))
-    return graph

@@ -15,7 +15,7 @@ import pandas as pd
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.tasks.clients import compute
 
-from .attributes import attribute_values
+from .attributes import Attributes, numbers, objects
 
 #: A node of a graph of NetworkX.
 Node = Hashable
@@ -27,9 +27,8 @@ SCHEDULER = "threads"
 class Data(NamedTuple):
     """Attributes of any type, for functions that return a graph or the data of edges."""
 
-    # List of dict, optional. The attributes of each node and of each edge, if they were kept.
-    nodes: list[dict[Any, Any]] | None = None
-    edges: list[dict[Any, Any]] | None = None
+    nodes: Attributes | None = None  # the attributes of each node, if they were kept
+    edges: Attributes | None = None  # the attributes of each edge, if they were kept
     graph: dict[Any, Any] | None = None  # the attributes of the graph, if they were kept
 
 
@@ -97,7 +96,11 @@ class ConvertedGraph:
     @cached_property
     def positions(self) -> dict[Any, int]:
         """The position of each node."""
-        return {node: position for position, node in enumerate(self.nodes)}
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+
+    @cached_property
+    def _node_objects(self) -> Any:
+        return objects(self.nodes)
 
     def weights(self, attribute: Any) -> Any:
         """Return an attribute of the edges as an array; 1 for each edge if the attribute is None.
@@ -115,7 +118,8 @@ class ConvertedGraph:
                     f"the edge attribute {attribute!r} was not converted; call the function with the "
                     "NetworkX graph, or name the attribute in edge_attrs= of convert_from_nx"
                 )
-            self.attributes[attribute] = attribute_values(self.data.edges, attribute, 1)
+            values = self.data.edges.values(attribute, 1)
+            self.attributes[attribute] = numbers(values, attribute)
         values = self.attributes[attribute]
         if not np.isfinite(values).all():
             raise NotImplementedError(
@@ -190,12 +194,12 @@ class ConvertedGraph:
         numbers = np.cumsum(kept) - 1
         nodes, attributes, graph = self.data
         data = Data(
-            None if nodes is None else list(itertools.compress(nodes, kept)),
-            None if attributes is None else list(itertools.compress(attributes, edges)),
+            None if nodes is None else nodes.take(kept),
+            None if attributes is None else attributes.take(edges),
             graph,
         )
         return ConvertedGraph(
-            list(itertools.compress(self.nodes, kept)),
+            self.nodes_at(kept),
             numbers[self.sources[edges]],
             numbers[self.targets[edges]],
             {name: values[edges] for name, values in self.attributes.items()},
@@ -219,8 +223,9 @@ class ConvertedGraph:
         return dict(zip(self.nodes, values.tolist(), strict=True))
 
     def nodes_at(self, positions: Any) -> list[Node]:
-        """Return the nodes at some positions, in their order."""
-        return [self.nodes[position] for position in positions.tolist()]
+        """Return the nodes at some positions, in their order, or where an array of bool is true."""
+        nodes: list[Node] = self._node_objects[positions].tolist()
+        return nodes
 
     @property
     def _adj(self) -> dict[Any, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -38,10 +39,15 @@ def search(
 
     The columns are ``vertex`` (the position of a node), ``distance`` and ``predecessor``.
     """
-    # NetworkX completes the level in which it exceeds the cutoff.
-    limit = None if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
+    limit = _depth(cutoff)
     found = G.run("bfs", sources=[G.positions[source]], depth_limit=limit, reverse=reverse)
     return found.sort_values("distance", kind="stable")
+
+
+def _depth(cutoff: float | None) -> int | None:
+    """Return the number of levels of a search."""
+    # NetworkX completes the level in which it exceeds the cutoff.
+    return None if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
 
 
 def weighted_search(
@@ -57,17 +63,37 @@ def weighted_search(
 
     With targets, only their rows are returned.
     """
-    weights, positions = G.weights(weight), {G.positions[source] for source in sources}
-    options: dict[str, Any] = {"sources": sorted(positions), "cutoff": cutoff}
+    options: dict[str, Any] = {"sources": sorted({G.positions[source] for source in sources})}
     if targets is not None:
         options["targets"] = [G.positions[target] for target in targets]
-    found = G.run("sssp", weight, weighted=True, reverse=reverse, **options)
+    found = _run_sssp(G, weight, cutoff=cutoff, reverse=reverse, **options)
+    return found.sort_values("distance", kind="stable")
+
+
+def _run_sssp(G: ConvertedGraph, weight: Any, **options: Any) -> pd.DataFrame:
+    """Run a weighted search, and return integers if the weights are integers."""
+    weights = G.weights(weight)
+    found = G.run("sssp", weight, weighted=True, **options)
     if weights.dtype == np.int64:
         # NetworkX adds the weights themselves, so that sums of integers are integers.
         if abs(weights).sum(dtype=np.float64) >= 2**53:
             raise NotImplementedError("sums of the weights do not fit in a float64")
         found["distance"] = found.distance.astype(np.int64)
-    return found.sort_values("distance", kind="stable")
+    return found
+
+
+def search_from_all(
+    G: ConvertedGraph, sources: range, cutoff: float | None, weight: Any, *, by_weight: bool
+) -> list[pd.DataFrame]:
+    """Search from each of some positions; return what :func:`search` does for each of them."""
+    options: dict[str, Any] = {"sources": list(sources), "by_source": True}
+    if by_weight:
+        found = _run_sssp(G, weight, cutoff=cutoff, **options)
+    else:
+        found = G.run("bfs", depth_limit=_depth(cutoff), **options)
+    found = found.sort_values(["source", "distance"], kind="stable", ignore_index=True)
+    ends = np.searchsorted(found.source.to_numpy(), sources, side="right").tolist()
+    return [found.iloc[begin:end] for begin, end in itertools.pairwise([0, *ends])]
 
 
 def distances(G: ConvertedGraph, found: pd.DataFrame) -> dict[Node, Any]:

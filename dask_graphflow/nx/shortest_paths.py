@@ -50,6 +50,27 @@ def shortest_path_length(
     return found.distance.iloc[0].item()
 
 
+@networkx_function
+def bidirectional_shortest_path(G: ConvertedGraph, source: Node, target: Node) -> list[Node]:
+    """Return a shortest path between two nodes."""
+    path: list[Node] = shortest_path(G, source, target, None, "dijkstra")
+    return path
+
+
+@networkx_function
+def bidirectional_dijkstra(
+    G: ConvertedGraph, source: Node, target: Node, weight: Any
+) -> tuple[float, list[Node]]:
+    """Return the distance between two nodes, and a shortest path."""
+    for node, name in ((source, "Source"), (target, "Target")):
+        require(G, name + " {} is not in G", node)
+    if source == target:
+        return 0, [source]
+    found = weighted_search(G, [source], weight)
+    path = path_to(G, found, target, f"No path between {source} and {target}.")
+    return distances(G, found)[target], path
+
+
 def _one_end(source: Node | None, target: Node | None, weight: Any, method: str) -> Node:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")

@@ -34,7 +34,7 @@ def _edges(
         return zip(*ends, strict=True)
     if G.data.edges is None:
         raise NotImplementedError("the attributes of the edges were not converted")
-    return zip(*ends, [dict(G.data.edges[edge]) for edge in edges.tolist()], strict=True)
+    return zip(*ends, G.data.edges.take(edges).as_dicts(), strict=True)
 
 
 for which, sign in {"minimum": 1, "maximum": -1}.items():
