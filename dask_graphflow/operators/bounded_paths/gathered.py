@@ -34,8 +34,11 @@ class Gathered(NamedTuple):
     directed: bool
 
     def find(self, numbers: Any) -> Any:
-        """Return which of these vertices have some numbers, all of which occur: array of int64."""
-        return np.searchsorted(self.numbers, numbers)
+        """Return which of these vertices have some numbers, -1 for others: array of int64."""
+        if not len(self.numbers):
+            return np.full(len(numbers), -1)
+        at = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[at] == numbers, at, -1)
 
     def within(self, groups: Any) -> Gathered:
         """Return only the edges that do not lead from one group of vertices to another."""
