@@ -40,6 +40,9 @@ class Function(NamedTuple):
 #: The functions of the backend. A file in ``dask_graphflow/nx`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
     "adamic_adar_index": Function(None, 100_000, needs=("ebunch",)),
+    "all_simple_paths": Function(
+        10_000, 2000, unsupported_graphs=("multigraph",), needs=("cutoff",)
+    ),
     "ancestors": Function(None, 100_000),
     "articulation_points": Function(50_000, 5000),
     "average_clustering": Function(
@@ -117,6 +120,7 @@ FUNCTIONS: dict[str, Function] = {
     "pagerank": Function(50_000, 20_000),
     "shortest_path": Function(None, 200_000, needs=("source", "target")),
     "shortest_path_length": Function(None, 200_000, needs=("source", "target")),
+    "simple_cycles": Function(5000, 2000, needs=("length_bound",)),
     "single_source_bellman_ford": Function(100_000, 50_000),
     "single_source_bellman_ford_path": Function(50_000, 20_000),
     "single_source_bellman_ford_path_length": Function(50_000, 50_000),

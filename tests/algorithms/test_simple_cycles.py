@@ -59,7 +59,7 @@ def test_cycles_through_vertices_are_the_rows_of_all_cycles(built):
     wanted = every[every["cycle"].isin(passes.index[passes])]
     found = graph.simple_cycles(5, min_length=2, through=through).compute()
     assert found["source"].tolist() == wanted["source"].tolist()
-    assert len(wanted) and found["cycle"].nunique() == passes.sum()
+    assert found["cycle"].nunique() == passes.sum() > 0
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
@@ -103,7 +103,9 @@ def test_ids_that_are_text(built):
 
 def test_all_threads_write_the_same(backend):
     pairs = np.array(at_random(300, 3000, seed=7))
-    graphs = [gathered.Gathered(np.arange(300), *pairs.T.astype("int32"), way) for way in (True, False)]
+    graphs = [
+        gathered.Gathered(np.arange(300), *pairs.T.astype("int32"), way) for way in (True, False)
+    ]
     order = np.random.default_rng(0).permutation(300).astype("int32")
     for graph in graphs:
         rows = graph.rows(np.arange(300, dtype="int32"), 1)
@@ -143,14 +145,27 @@ def test_only_edges_that_can_be_on_a_cycle_are_gathered(built, monkeypatch):
         monkeypatch.setattr(f"dask_graphflow.algorithms.{module}.gather_edges", noted)
     tree = [((at - 1) // 3, at) for at in range(1, 3000)]
     graph = built([*tree, *cycle(2990, 2991, 2992), *cycle(5000, 5001, 5002), (5000, 2992)])
-    assert graph.simple_cycles(3).compute()["source"].tolist() == [2990, 2991, 2992, 5000, 5001, 5002]
+    assert graph.simple_cycles(3).compute()["source"].tolist() == [
+        2990,
+        2991,
+        2992,
+        5000,
+        5001,
+        5002,
+    ]
     assert {*kept} == {6}
     kept.clear()
     assert len(graph.simple_cycles(3, through=[5000]).compute()) == 3
     assert {*kept} == {3}
     kept.clear()
     pairs = pd.DataFrame({"x": [0, 2992], "y": [120, 5000]})
-    assert graph.simple_paths(pairs, max_length=9).compute()["vertex"].tolist() == [0, 3, 12, 39, 120]
+    assert graph.simple_paths(pairs, max_length=9).compute()["vertex"].tolist() == [
+        0,
+        3,
+        12,
+        39,
+        120,
+    ]
     assert {*kept} == {4}
 
 

@@ -27,7 +27,9 @@ def simple_cycles(net: Network, o: dict[str, Any], rows: Any) -> Any:
             found.add(tuple(cycle))
     return [
         (number, step, source, cycle[(step + 1) % len(cycle)])
-        for number, cycle in enumerate(sorted(found, key=lambda one: (len(one), one))[: o.get("top")])
+        for number, cycle in enumerate(
+            sorted(found, key=lambda one: (len(one), one))[: o.get("top")]
+        )
         for step, source in enumerate(cycle)
     ]
 

@@ -161,9 +161,7 @@ def _search(rows, into, searches, limits, spaces, places, order, listed, total, 
         if j >= end or total[0] > total[1]:
             break
         start, stop = starts[j], stops[j]
-        first, last = _measure(
-            rows, into, start, stop, above[j], length, ahead, back, queues[part]
-        )
+        first, last = _measure(rows, into, start, stop, above[j], length, ahead, back, queues[part])
         found = _walk(
             rows, start, stop, limits, back, stacks[part], places[j], order, listed, total[1]
         )

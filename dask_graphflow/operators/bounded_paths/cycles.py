@@ -178,7 +178,9 @@ class Cycles:
             found = found[: None if top is None else max(top - first, 0)]
             cycle = np.repeat(np.arange(first, first + len(found)), length)
             step = np.tile(np.arange(length, dtype="int32"), len(found))
-            ends = (self._edges.numbers[side.ravel()] for side in (found, np.roll(found, -1, axis=1)))
+            ends = (
+                self._edges.numbers[side.ravel()] for side in (found, np.roll(found, -1, axis=1))
+            )
             parts.append((cycle, step, *ends))
             first += len(found)
         return [move_to(g.numbers, np.concatenate(column)) for column in zip(*parts, strict=True)]
