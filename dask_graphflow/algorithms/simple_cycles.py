@@ -8,8 +8,8 @@ Only a few edges are on short cycles. The algorithm first leaves out vertices th
 
 The remaining edges are gathered by all members. From each vertex, a depth-first search finds the cycles
 through it, and afterwards the vertex is left out, so each cycle is found once. A search only follows edges
-from which it knows that there is a short enough walk back to its first vertex [1]_, [2]_. Cycles are counted
-first, and then written to their places, so threads and members do not change their order.
+from which it knows that there is a short enough walk back to its first vertex [1]_, [2]_. Cycles are
+counted first, and then written to their places, so threads and members do not change their order.
 
 .. [1] A. Gupta, T. Suzumura, "Finding All Bounded-Length Simple Cycles in a Directed Graph",
    arXiv:2105.10094, 2021.

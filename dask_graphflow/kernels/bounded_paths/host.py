@@ -87,13 +87,12 @@ def _write(path, size, closed, undirected, order, place, listed):
         after = least + 1 if least + 1 < size else 0
         before = least - 1 if least else size - 1
         turned = undirected and order[path[before]] < order[path[after]]
-    at = least
+    at, step = least, size - 1 if turned else 1
     for i in range(size):
         listed[place + i] = order[path[at]]
-        if turned:
-            at = at - 1 if at else size - 1
-        else:
-            at = at + 1 if at + 1 < size else 0
+        at += step
+        if at >= size:
+            at -= size
     return place + size
 
 
@@ -127,7 +126,7 @@ def _walk(rows, start, stop, limits, back, stack, places, order, listed, most):
         if depth < 0:  # no path has another edge
             return count
         # Find the next edge from the path's last vertex that has one.
-        far = 0
+        far = np.int64(0)
         while far == 0:
             v, k = path[depth], cursor[depth]
             last, left = offsets[v + 1], length - depth - 1
@@ -137,7 +136,7 @@ def _walk(rows, start, stop, limits, back, stack, places, order, listed, most):
                 if 0 < far <= left:
                     w = np.int64(ends[k - 1])
                     break
-                far = 0
+                far = np.int64(0)
             cursor[depth] = k
             if far == 0:
                 back[v] = saved[depth]

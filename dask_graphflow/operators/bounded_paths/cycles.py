@@ -117,8 +117,8 @@ class Cycles:
             f"cycles of at most {counted(most, 'edge')}",
             limit,
             most,
-            f"{fewer} Give a smaller max_length, vertices that cycles have to go through (through=), or top= "
-            "for the shortest cycles only; or use workers with more memory",
+            f"{fewer} Give a smaller max_length, vertices that cycles have to go through (through=), or "
+            "top= for the shortest cycles only; or use workers with more memory",
         )
 
     def _list(self, counts: Any, least: int, most: int) -> dict[int, Any]:

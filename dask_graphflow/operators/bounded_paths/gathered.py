@@ -99,10 +99,10 @@ def gather_edges(g: GraphView, inside: Any, groups: Any = None) -> Gathered:
     table = np.zeros(g.size, "int32")
     table[numbers] = np.arange(len(numbers), dtype="int32")
     renamed = rows_kernels.of(table).renamed
-    sides = [
+    sources, targets = (
         renamed(everywhere(side), table, threads=g.member.threads) for side in (sources, targets)
-    ]
-    made = Gathered(numbers, *sides, directed=g.directed)
+    )
+    made = Gathered(numbers, sources, targets, g.directed)
     if groups is None:
         return made
     of_vertex = np.empty(len(numbers), "int64")
