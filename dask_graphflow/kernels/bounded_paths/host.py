@@ -14,6 +14,9 @@ from dask_graphflow.kernels.host_threads import even_turns, run, take
 
 from . import Searches
 
+# A vertex is looked up in a row that is at least so many times as long as the list of all that are.
+PROBES = 16
+
 
 @_inner
 def _expand(rows, levels, other, queue, low, high, near, length, above, checked):
@@ -97,40 +100,77 @@ def _write(path, size, closed, undirected, order, place, listed):
 
 
 @_inner
-def _walk(rows, start, stop, limits, back, stack, places, order, listed, most):
-    """Count or write all paths from one vertex to another; return their number, if it is at most `most`.
+def _add(path, edges, limits, stop, places, order, listed):
+    """Count or write a path with so many edges, if it is wanted; return how many were added."""
+    least, _, undirected = limits
+    closed = path[0] == stop
+    if edges < least or (undirected and (edges < 3 or path[edges - 1] < path[1])):
+        return 0
+    if not listed.size:
+        places[edges] += 1
+        return 1
+    if not closed:
+        path[edges] = stop
+    size = edges if closed else edges + 1
+    places[edges] = _write(path, size, closed, undirected, order, places[edges], listed)
+    return 1
 
-    A vertex on the path has no distance to the last one, so no edge leads to it again.
+
+@_inner
+def _has(ends, low, high, w):
+    """Return whether a row, which is in ascending order, has an end."""
+    stop = high
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] < w:
+            low = middle + 1
+        else:
+            high = middle
+    return low < stop and ends[low] == w
+
+
+@_inner
+def _walk(rows, into, stop, limits, back, stack, places, order, listed, most):
+    """Count or write all paths from a vertex to another; return their number, if it is at most `most`.
+
+    The path begins with the first vertex. A vertex on the path has no distance to the last one, so no edge
+    leads to it again.
     """
-    (offsets, ends), (least, length, undirected) = rows, limits
+    (offsets, ends), (starts, before), (_, length, _) = rows, into, limits
     path, cursor, saved = stack
-    closed, writes = start == stop, listed.size > 0
-    count, depth, w, far = 0, -1, start, np.int64(back[start])
+    first, last = starts[stop], starts[stop + 1]
+    count, depth, w, far = 0, -1, path[0], np.int64(back[path[0]])
     while True:
         # The path leads to w, which is not on it yet.
+        path[depth + 1] = w
+        if far == 1:
+            count += _add(path, depth + 2, limits, stop, places, order, listed)
         left = length - depth - 2  # edges that can follow w
-        counts = far == 1 and depth + 2 >= least
-        if counts and not (undirected and (depth < 1 or w < path[1])):
-            count += 1
-            place = places[depth + 2]
-            if not writes:
-                places[depth + 2] = place + 1
-            else:
-                path[depth + 1], path[depth + 2] = w, stop
-                size = depth + 2 if closed else depth + 3
-                places[depth + 2] = _write(path, size, closed, undirected, order, place, listed)
-        if left > 0:
+        k, end = offsets[w], offsets[w + 1]
+        if left > 1:
             depth += 1
-            path[depth], cursor[depth], saved[depth] = w, offsets[w], far
+            cursor[depth], saved[depth] = k, far
             back[w] = -1
-        if depth < 0:  # no path has another edge
+        elif left == 1 and (last - first) * PROBES < end - k:
+            # Few vertices are before the last one. They are looked up in the long row of w.
+            for i in range(first, last):
+                v = np.int64(before[i])
+                if back[v] == 1 and _has(ends, k, end, v):
+                    path[depth + 2] = v
+                    count += _add(path, depth + 3, limits, stop, places, order, listed)
+        elif left == 1:
+            for i in range(k, end):
+                if back[np.uint64(ends[i])] == 1:
+                    path[depth + 2] = ends[i]
+                    count += _add(path, depth + 3, limits, stop, places, order, listed)
+        if depth < 0:
             return count
         # Find the next edge from the path's last vertex that has one.
         far = np.int64(0)
         while far == 0:
             v, k = path[depth], cursor[depth]
-            last, left = offsets[v + 1], length - depth - 1
-            while k < last:
+            end, left = offsets[v + 1], length - depth - 1
+            while k < end:
                 far = np.int64(back[np.uint64(ends[k])])
                 k += 1
                 if 0 < far <= left:
@@ -161,8 +201,9 @@ def _search(rows, into, searches, limits, spaces, places, order, listed, total, 
             break
         start, stop = starts[j], stops[j]
         first, last = _measure(rows, into, start, stop, above[j], length, ahead, back, queues[part])
+        stacks[part, 0, 0] = start
         found = _walk(
-            rows, start, stop, limits, back, stacks[part], places[j], order, listed, total[1]
+            rows, into, stop, limits, back, stacks[part], places[j], order, listed, total[1]
         )
         fetch_add(total, np.intp(0), np.int64(found))
         for i in range(first):
