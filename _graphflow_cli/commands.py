@@ -43,6 +43,8 @@ COMMANDS = {
         'sample-neighbors': 'Compute a random sample of the neighborhood of each seed vertex, hop by hop.',
         'shortest-paths': 'Compute the vertices on the shortest path to each target from the source nearest to it.',
         'similarity': 'Compute how similar pairs of vertices are, by their common neighbors.',
+        'simple-cycles': 'Compute the simple cycles of a graph that have at most so many edges.',
+        'simple-paths': 'Compute the simple paths of at most so many edges between the vertices of pairs.',
         'sssp': 'Compute the weighted distance from the nearest source to each vertex, by delta-stepping.',
         'strongly-connected-components': 'Compute the strongly connected component of each vertex.',
         'topological-order': 'Compute the generation of each vertex in the topological order of a directed graph without cycles.',

@@ -47,6 +47,9 @@ FUNCTIONS: dict[str, Function] = {
     "all_pairs_dijkstra_path_length": Function(1000, 1000),
     "all_pairs_shortest_path": Function(None, None),
     "all_pairs_shortest_path_length": Function(1000, 1000),
+    "all_simple_paths": Function(
+        10_000, 2000, unsupported_graphs=("multigraph",), needs=("cutoff",)
+    ),
     "ancestors": Function(None, 100_000),
     "articulation_points": Function(50_000, 5000),
     "attracting_components": Function(10_000, 2000),
@@ -142,6 +145,7 @@ FUNCTIONS: dict[str, Function] = {
     "sets": Function(10_000, 10_000),
     "shortest_path": Function(None, 200_000, needs=("source", "target")),
     "shortest_path_length": Function(None, 200_000, needs=("source", "target")),
+    "simple_cycles": Function(5000, 2000, needs=("length_bound",)),
     "single_source_bellman_ford": Function(100_000, 50_000),
     "single_source_bellman_ford_path": Function(50_000, 20_000),
     "single_source_bellman_ford_path_length": Function(50_000, 50_000),

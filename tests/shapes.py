@@ -90,6 +90,10 @@ ALSO_ASKED = {
     "neighbors": lambda g, start: g.neighbors(start),
     "ego graph": lambda g, start: g.ego_graph(start, radius=2),
     "subgraph": lambda g, start: g.induced_subgraph(start),
+    "cycles": lambda g, start: g.simple_cycles(4, through=start[:2], top=1000),
+    "paths": lambda g, start: g.simple_paths(
+        pd.DataFrame({"x": start[:2], "y": start[-2:]}), max_length=3
+    ),
     "spanning forest": lambda g, start: g.minimum_spanning_forest(),
     "community metrics": lambda g, start: g.community_metrics(g.connected_components()),
     "clustering": lambda g, start: g.clustering(),

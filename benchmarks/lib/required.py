@@ -46,5 +46,10 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
         "random_walks": {"starts": two, "length": 10},
         "sample_neighbors": {"seeds": two},
         "similarity": {"top_k": 5},
+        "simple_cycles": {"max_length": 3, "through": one},
+        "simple_paths": {
+            "pairs": pd.DataFrame({"source": two, "target": two[::-1]}),
+            "max_length": 2,
+        },
         "sssp": {"sources": one},
     }

@@ -128,7 +128,7 @@ def _count_entering(g: GraphView, component: Any) -> Any:
 
 def _trim(g: GraphView, entering: Any, component: Any) -> int:
     """Remove vertices that no remaining vertex leads to, until there are none. Return their number."""
-    entering[component >= 0] = NEVER
+    entering = np.where(component < 0, entering, NEVER)  # not in place: degrees are cached
     trimmed = Peel(g, entering).remove(g.positions(g.exists & (entering == 0)), 0)
     component[trimmed] = g.numbers[trimmed]
     return len(trimmed)

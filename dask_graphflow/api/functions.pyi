@@ -20,8 +20,8 @@ __all__ = [
     "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
     "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
     "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
-    "triangle_count", "truss_number",
+    "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
+    "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
 def describe(name: str) -> Described: ...
@@ -542,6 +542,36 @@ def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
     'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
+def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
+    top: int | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
+    top: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
+    top: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def simple_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, pairs: Any, max_length: int, directed: bool | None = None,
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def simple_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, pairs: Any, max_length: int, directed: bool | None = None,
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def simple_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, pairs: Any, max_length: int, directed: bool | None = None,
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -791,6 +821,14 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
         'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
         trace: bool = False, progress: Listener = False) -> Any: ...
+    def simple_cycles(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        max_length: int, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
+        top: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    def simple_paths(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        pairs: Any, max_length: int, directed: bool | None = None, vertices: Any = None,
+        dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         weight: ColumnName, directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

@@ -29,6 +29,7 @@ from . import (  # noqa: F401
     link_analysis,
     link_prediction,
     shortest_paths,
+    simple_paths,
     spanning_trees,
     traversal,
     trees,

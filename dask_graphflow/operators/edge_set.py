@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.graph.blocks import pieces_of
+from dask_graphflow.graph.blocks import blocks, pieces_of
 from dask_graphflow.kernels import disk, is_on_disk, lookup
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
@@ -115,3 +115,13 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
         vertices, at = between(near, np.arange(len(own)), names=own)
         found.append(EdgeSet(vertices, entries[at]))
     return EdgeSet(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def repeated_neighbors(g: GraphView) -> Any:
+    """Return which owned vertices have two edges to the same other vertex: array of bool, shape (V_p,)."""
+    rows, found = g.member.local("out").rows, g.column(False, "bool")
+    for _, block in blocks(rows):
+        sources, ends = sources_of(g, block, g.index), block.ends
+        again = (ends[1:] == ends[:-1]) & (sources[1:] == sources[:-1]) & (ends[1:] != sources[1:])
+        found[sources[1:][again]] = True
+    return found

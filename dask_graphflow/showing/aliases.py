@@ -33,6 +33,7 @@ _FOREIGN = {
     "columns": "names usecols",
     "communities": "clustering clusters labels membership memberships partition",
     "fanouts": "fanout fanout_vals num_nbrs num_neighbors sizes",
+    "max_length": f"{_DEPTH} length length_bound max_path_length",
     "length": "path_length steps walk_length max_depth depth",
     "walks_per_vertex": "n_walks num_paths num_walks number_of_walks walks walks_per_node",
     "p": "return_param return_parameter",
@@ -147,6 +148,8 @@ _FOREIGN = {
         "adamic_adar adamic_adar_index jaccard jaccard_coefficient overlap similarity_jaccard "
         "sorensen vertex_similarity"
     ),
+    "simple_cycles": "all_simple_cycles cycles elementary_circuits elementary_cycles",
+    "simple_paths": "all_paths all_simple_paths get_all_simple_paths",
     "sssp": _PATHS,
     "strongly_connected_components": (
         "is_strongly_connected number_strongly_connected_components scc"

@@ -27,9 +27,15 @@ NAMED = {
     "personalized_pagerank": "sources",
     "random_walks": "starts",
     "sample_neighbors": "seeds",
+    "simple_paths": "pairs",
     "sssp": "sources",
 }
-OTHERS = {"k_truss": {"k": 2}, "random_walks": {"length": 3}}
+OTHERS = {
+    "k_truss": {"k": 2},
+    "random_walks": {"length": 3},
+    "simple_cycles": {"max_length": 3},
+    "simple_paths": {"max_length": 3},
+}
 
 
 def rows_of(name, edges, vertices, result):
@@ -37,7 +43,7 @@ def rows_of(name, edges, vertices, result):
     declared = ALGORITHMS[name]
     if name in ("personalized_pagerank",):
         return [len(vertices) ** 2]
-    if declared.result.rows == "vertices" or name in ("community_metrics",):
+    if declared.result.rows == "vertices" or name in ("community_metrics", "simple_paths"):
         return [len(vertices)]
     if name == "random_walks":  # self-loops are followed until the walk ends
         return [len(vertices) + 3 * len({a for a, _ in edges})]
@@ -61,6 +67,8 @@ def test_a_graph_without_edges_between_vertices(name, built):
             options["communities"] = pd.DataFrame({"vertex": given, "community": given})
         if name in NAMED:
             options[NAMED[name]] = vertices or [7]
+        if name == "simple_paths":  # each path is a vertex alone
+            options["pairs"] = pd.DataFrame({"x": vertices or [7], "y": vertices or [7]})
         result = getattr(g, name)(**options)
         if name in NAMED and not vertices:
             with pytest.raises(UnknownVertexError, match="7"):

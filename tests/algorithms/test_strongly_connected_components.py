@@ -138,3 +138,10 @@ def test_what_the_giant_component_leaves_is_searched_in_one_superstep(monkeypatc
     found, steps = gf.strongly_connected_components(frame(pairs), **ENDS, trace=True)
     check(found.compute(), pairs)
     assert steps.compute()["frontier"].iloc[-1] == 3 * 40
+
+
+def test_later_calls_of_a_graph_read_the_same_degrees(built):
+    pairs = [(100, 101), (101, 0), (100, 2), *SHAPES["cycles joined one way"]]
+    graph = built(pairs)
+    graph.strongly_connected_components().compute()
+    confirm("degree_centrality", graph.degree_centrality().compute(), pairs, {}, rtol=1e-12)

@@ -57,6 +57,8 @@ NEEDED = {
     "k_truss": {"k": 2},
     "random_walks": {"starts": [0], "length": 2},
     "sample_neighbors": {"seeds": [0]},
+    "simple_cycles": {"max_length": 3},
+    "simple_paths": {"pairs": pd.DataFrame({"x": [0], "y": [1]}), "max_length": 3},
     "neighbors": {"sources": [0]},
     "ego_graph": {"centers": [0]},
     "induced_subgraph": {"subset": [0, 1]},

@@ -25,6 +25,8 @@ OWN = {
     "k_truss": {"k": 2},
     "random_walks": {"starts": [1], "length": 3},
     "sample_neighbors": {"seeds": [1], "fanouts": [2]},
+    "simple_cycles": {"max_length": 3},
+    "simple_paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "max_length": 2},
     "neighbors": {"sources": [1]},
     "community_metrics": {"communities": pd.DataFrame({"v": [1, 2, 5, 8, 9], "c": list("abbcc")})},
     "ego_graph": {"centers": [1]},

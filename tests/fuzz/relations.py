@@ -133,6 +133,11 @@ RULES: dict[str, Rule] = {
     "sample_neighbors": Rule({"fanouts": [2, -1]}, joined="this", repeated=DRAWN, turned=AHEAD),
     "shortest_paths": Rule(**SEARCH),
     "similarity": Rule(repeated={}, rtol=1e-9),
+    "simple_cycles": Rule(
+        {"max_length": 4, "min_length": 2}, joined="cycles of both graphs are numbered together",
+        repeated="in an undirected graph, a repeated edge is a cycle", turned=AHEAD,
+    ),
+    "simple_paths": Rule({"max_length": 3}, joined="this", **SEARCH),
     "sssp": Rule(doubled={"distance": 2}, **SEARCH),
     "strongly_connected_components": Rule(),
     "topological_order": Rule(
@@ -155,6 +160,8 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
         options["personalization"] = dict.fromkeys(at, 1.0)
     if name == "shortest_paths":
         options["targets"] = network.vertices
+    if name == "simple_paths":
+        options["pairs"] = [(a, b) for a in at for b in (*at, network.vertices[-1])]
     if name == "community_metrics":
         options["communities"] = [(v, v % 3) for v in network.vertices]
     return asker.ask(name, network, form, **options)

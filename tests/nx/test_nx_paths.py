@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 
 import networkx as nx
 import numpy as np
 import pytest
-from nx_graphs import NODES, assert_same, each_type, ours, random_graph
+from nx_graphs import NODES, TYPES, assert_same, each_type, ours, random_graph
 
 from dask_graphflow.nx import convert_to_nx
 
@@ -193,3 +194,37 @@ def test_graphs_without_a_topological_order(name):
             next(found)
         assert_same("is_directed_acyclic_graph", graph)
     assert list(ours(name, nx.DiGraph())) == []
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("nodes", NODES)
+def test_simple_cycles_are_those_of_networkx(kind, nodes):
+    graph = random_graph(kind, NODES[nodes], seed=4)
+
+    def edges_of(cycles):
+        edges = [list(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) for cycle in cycles]
+        return Counter(
+            frozenset(some if graph.is_directed() else map(frozenset, some)) for some in edges
+        )
+
+    for bound in (0, 1, 2, 3, 5):
+        found = list(ours("simple_cycles", graph, length_bound=bound))
+        assert list(map(len, found)) == sorted(map(len, found))
+        assert edges_of(found) == edges_of(nx.simple_cycles(graph, length_bound=bound))
+    with pytest.raises(ValueError, match="length bound must be non-negative"):
+        ours("simple_cycles", graph, length_bound=-1)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("nodes", NODES)
+def test_simple_paths_are_those_of_networkx(kind, nodes):
+    graph = random_graph(kind, NODES[nodes], seed=4)
+    first, *others = list(graph)[:9:2]
+    for target in (first, others[0], others, [first, *others], [], ["not a node"]):
+        for cutoff in (-1, 0, 0.5, 1, 2.5, 4):
+            found = list(ours("all_simple_paths", graph, first, target, cutoff))
+            wanted = list(nx.all_simple_paths(graph, first, target, cutoff))
+            assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+    for ends in ((object(), first), (first, object())):
+        with pytest.raises(nx.NodeNotFound):
+            ours("all_simple_paths", graph, *ends, 3)

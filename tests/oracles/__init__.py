@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (  # noqa: F401  # each of them declares its oracles
     communities,
     components,
+    cycles,
     density,
     distance_centralities,
     neighborhoods,

@@ -41,7 +41,7 @@ def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
             value = values(rng, network)
             if value is not None:
                 found[option] = value
-        elif rng.random() < 0.6 or option == "length" or (name, option) == ("k_truss", "k"):
+        elif rng.random() < 0.6 or "length" in option or (name, option) == ("k_truss", "k"):
             found[option] = rng.choice(values[1] if rng.random() < 0.03 else values[0])
     if found.get("fanouts") == [2**62]:
         found.pop("replace", None)  # the sample would have as many edges
@@ -73,6 +73,9 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
         found.add(WeightError)
     both = [("pairs", "top_k"), *([("k", "sources")] if "betweenness" in name else [])]
     if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
+        found.add(OptionError)
+    least, most = options.get("min_length"), options.get("max_length")
+    if isinstance(least, int) and isinstance(most, int) and least > most:
         found.add(OptionError)
     measure = options.get("measure", "common_neighbors" if name == "bipartite_projection" else None)
     if network.weighted and measure in WITHOUT_WEIGHTS:

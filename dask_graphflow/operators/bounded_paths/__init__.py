@@ -1,0 +1,1 @@
+"""Simple paths and simple cycles of at most so many edges."""
