@@ -20,7 +20,7 @@ from dask_graphflow.showing.arguments import explained
 __all__ = ["create_communities"]
 
 ENDS = ["source", "target"]
-# The columns of communities.parquet, and the types of those that are not text or lists.
+# The columns of communities.parquet, and the types of its numbers.
 COLUMNS = (
     "id", "human_readable_id", "community", "level", "parent", "children", "title", "entity_ids",
     "relationship_ids", "text_unit_ids", "period", "size",
