@@ -6,6 +6,7 @@ pytest runs the examples too: `--doctest-modules`, on dask_graphflow.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import doctest
 import inspect
 import pathlib
@@ -20,6 +21,7 @@ from dask_graphflow.api.accessor import GraphflowAccessor
 from dask_graphflow.api.contents import GraphContents
 from dask_graphflow.api.functions import FrameMethods
 from dask_graphflow.api.graph_methods import GraphMethods
+from dask_graphflow.exceptions import BackendError
 
 GENERATED = (FrameMethods, GraphMethods)
 WITHOUT_PAPERS = {"degree_centrality", "degrees", "ego_graph", "induced_subgraph", "neighbors"}
@@ -33,7 +35,7 @@ def public():
     for name in gf.__all__:
         value = getattr(gf, name)
         if isinstance(value, types.ModuleType):
-            found |= {f"{name}.{inner}": getattr(value, inner) for inner in value.__all__}
+            found |= inside(name, value)
         else:
             found[name] = value
     # The omitted names are numbers or texts: __version__, generate.QUADRANTS.
@@ -49,6 +51,16 @@ def public():
             found |= {
                 f"{name}.{m}": v for m, v in members.items() if not m.startswith("_") and is_api(v)
             }
+    return found
+
+
+def inside(name, module):
+    """Return the public names of a module and of its modules; those that need another tool are left out."""
+    found = {}
+    for inner in module.__all__:
+        with contextlib.suppress(BackendError):
+            value, full = getattr(module, inner), f"{name}.{inner}"
+            found |= inside(full, value) if isinstance(value, types.ModuleType) else {full: value}
     return found
 
 
@@ -84,10 +96,13 @@ def parameters(value):
     return [kinds.get(p.kind, "") + p.name for p in taken if p.name not in ("self", "cls")]
 
 
-def examples(value):
-    """Return the examples that are run."""
-    found = doctest.DocTestParser().get_examples(inspect.getdoc(value) or "")
-    return [example for example in found if doctest.SKIP not in example.options]
+def examples(name, value):
+    """Return the examples that are run, and those that need another tool."""
+    found, needs = (
+        doctest.DocTestParser().get_examples(inspect.getdoc(value) or ""),
+        "integrations.",
+    )
+    return [one for one in found if doctest.SKIP not in one.options or name.startswith(needs)]
 
 
 def test_public_names_are_found():
@@ -98,10 +113,10 @@ def test_public_names_are_found():
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_docstring_has_an_example_or_names_the_function_that_has_it(name):
-    own = examples(PUBLIC[name])
+    own = examples(name, PUBLIC[name])
     _, dot, method = name.rpartition(".")
     if dot and method in ALGORITHMS and not own:
-        own = examples(getattr(gf, method))
+        own = examples(method, getattr(gf, method))
         assert f":func:`dask_graphflow.{method}`" in inspect.getdoc(PUBLIC[name])
     assert own
     called = name.rpartition(".")[2]
