@@ -92,9 +92,7 @@ def graph_of(edges: int, kind: str) -> Any:
         if kind != "undirected":
             ends = (b, a) if turn and kind == "directed" else (a, b)
             directed.add_edge(*ends, weight=weight)
-    if (
-        kind == "bipartite"
-    ):  # each edge leads to an even node from an odd one, or from an even to an odd one
+    if kind == "bipartite":  # each edge joins an even and an odd node
         return nx.Graph((a, b if (a + b) % 2 else b ^ 1) for a, b in graph.edges())
     return graph if kind == "undirected" else directed
 

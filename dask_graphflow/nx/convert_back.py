@@ -1,7 +1,7 @@
 """Conversion of graphs of this library to graphs of NetworkX.
 
 The dicts of the graph are made from sorted arrays, one dict per node. NetworkX's own methods add one edge
-at a time, which takes two to four times as long.
+at a time, which takes longer.
 """
 
 from __future__ import annotations

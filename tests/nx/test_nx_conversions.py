@@ -22,6 +22,43 @@ def test_a_conversion_and_back_keeps_nodes_edges_and_weights(nx_graph):
     assert edges(back) == edges(nx_graph)
 
 
+def test_a_graph_that_is_made_has_the_order_of_one_that_edges_were_added_to(nx_graph):
+    converted = convert_from_nx(nx_graph, edge_attrs={"weight": 1})
+    made, added = convert_to_nx(converted), type(nx_graph)()
+    added.add_nodes_from(converted.nodes)
+    weights = [{"weight": weight} for weight in converted.attributes["weight"].tolist()]
+    ends = (converted.nodes_at(side) for side in (converted.sources, converted.targets))
+    added.add_edges_from(zip(*ends, weights, strict=True))
+    assert repr(made.adj) == repr(added.adj)
+    assert list(made.edges) == list(added.edges)
+    if made.is_directed():
+        assert repr(made.pred) == repr(added.pred)
+    else:
+        assert all(made._adj[a][b] is made._adj[b][a] for a, b in made.edges())
+    made.add_edge(converted.nodes[0], "new", weight=5)  # the made graph can be changed
+    assert made.has_edge(converted.nodes[0], "new")
+    assert len(converted) == len(added)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 4096])
+@pytest.mark.parametrize("other", [None, {"cost": 1}, {"weight": 1, "cost": 2}, {}])
+def test_attributes_are_kept_in_any_mixture_and_copied(chunk, other, monkeypatch):
+    monkeypatch.setattr("dask_graphflow.inputs.adjacency_rows.CHUNK", chunk)
+    graph = nx.path_graph(5)
+    nx.set_edge_attributes(graph, {edge: {"weight": sum(edge)} for edge in graph.edges})
+    if other is not None:
+        graph[2][3].clear()
+        graph[2][3].update(other)
+    wanted = graph.copy()
+    kept = convert_from_nx(graph, {"weight": 7}, preserve_edge_attrs=True)
+    read = convert_from_nx(graph, {"weight": 7})
+    values = [data.get("weight", 7) for *_, data in graph.edges(data=True)]
+    for edge in graph.edges:
+        graph.edges[edge].clear()
+    assert nx.utils.graphs_equal(convert_to_nx(kept), wanted)
+    assert kept.attributes["weight"].tolist() == read.attributes["weight"].tolist() == values
+
+
 def hide_some(graph):
     """Return a view without some of the edges. In a multigraph, one of several parallel edges is hidden."""
     place = {node: position for position, node in enumerate(graph)}
