@@ -161,7 +161,7 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
     if name == "shortest_paths":
         options["targets"] = network.vertices
     if name == "simple_paths":
-        options["pairs"] = [(a, b) for a in at for b in (*at, network.vertices[-1])]
+        options["pairs"] = [(a, b) for a in at for b in at]
     if name == "community_metrics":
         options["communities"] = [(v, v % 3) for v in network.vertices]
     return asker.ask(name, network, form, **options)

@@ -14,7 +14,7 @@ from dask_graphflow.kernels.host_threads import even_turns, run, take
 
 from . import Searches
 
-# A vertex is looked up in a row that is at least so many times as long as the list of all that are.
+# Entries of a row that are read in the time in which one vertex is looked up in a long row.
 PROBES = 16
 
 
