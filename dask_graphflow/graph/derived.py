@@ -50,7 +50,7 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         ends = collected(chosen(), out.ends, len(out.ends))
         return out._replace(offsets=offsets, ends=ends, weights=None)
 
-    return _derived("simple", shard, exchange, rows, directed=host.directed)
+    return derive(stored.SIMPLE, shard, exchange, rows, directed=host.directed)
 
 
 def lightest(shard: Shard, exchange: Exchange, threads: int) -> Shard:
@@ -67,7 +67,7 @@ def lightest(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         edges = ([column] for column in columns)
         return _merged(host, exchange, *edges, multi="min")
 
-    return _derived("lightest", shard, exchange, rows, directed=host.directed)
+    return derive("lightest", shard, exchange, rows, directed=host.directed)
 
 
 def reverse(shard: Shard, exchange: Exchange, threads: int) -> Shard:
@@ -77,7 +77,7 @@ def reverse(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     """
     host = shard.host
     into = build.into(host, exchange)
-    turned = _derived("reverse", shard, exchange, lambda: into, directed=True)
+    turned = derive("reverse", shard, exchange, lambda: into, directed=True)
     turned.host.kept(stored.INTO, lambda: host.out)
     return turned
 
@@ -101,7 +101,7 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
         return _merged(host, exchange, sources, targets, weights, multi=multi)
 
     name = "undirected" if multi == "keep" else f"undirected {multi}"
-    return _derived(name, shard, exchange, rows, directed=False)
+    return derive(name, shard, exchange, rows, directed=False)
 
 
 def _merged(
@@ -137,9 +137,10 @@ def _merged(
     )
 
 
-def _derived(
+def derive(
     name: str, shard: Shard, exchange: Exchange, rows: Callable[[], Any], *, directed: bool
 ) -> Shard:
+    """Return the derived shard that is cached under a name, or make it of rows. All members call it."""
     host = shard.host
     exists = numbering.occurs(host, exchange)
 

@@ -11,6 +11,7 @@ ENTERING = "entering"  # edges that enter the range's vertices, if they are not 
 LISTED = "listed"  # which of the range's numbers are vertices because a caller listed them
 OCCURS = "occurs"  # which of the range's numbers are vertices
 VERTICES = "vertices"  # how many vertices the graph has
+SIMPLE = "simple"  # the graph without self-loops, parallel edges and weights
 DEGREES = "degrees"
 ENTERING_DEGREES = "entering degrees"
 NUMBERS = "numbers"

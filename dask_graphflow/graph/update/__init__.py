@@ -4,6 +4,9 @@ The ids of a batch are *numbered* among those of the graph (:mod:`.number`). The
 pairs of numbers, and each member splices the pairs of its own vertices into its *rows* (:mod:`.rows`). If
 ids are new, all numbers behind them grow, and so do the members' ranges. Their bounds have to be whole
 grains, so a few rows *move* to a neighboring member (:mod:`.move`).
+
+The rows of the simple graph are updated in the same way if they are cached. All other rows that were
+derived are made again when they are needed.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph import stored
+from dask_graphflow.graph import derived, stored
 from dask_graphflow.graph.build.number import ids_of_range
 from dask_graphflow.graph.change import Change
 from dask_graphflow.graph.numbering import occurs
@@ -70,6 +73,10 @@ def update(
         found[known] = before[pairs.deleted]
         check_found(found, *batch.deleted)
     rows = {stored.OUT: out.rows}
+    if _merges_simple(shard, exchange):
+        simple, own = shard.made(stored.SIMPLE).out, pairs.part(low, high).without_loops()
+        how: dict[str, Any] = {"multi": "first", "threads": threads}
+        rows[stored.SIMPLE] = splice(simple, own, new.names, (low, high), size, **how).rows
     if stored.INTO in sides:
         rows[stored.INTO] = spliced(shard.made(stored.INTO), turned=True)[1].rows
     dtype = index_dtype(size)
@@ -83,6 +90,15 @@ def _check_room(shard: Shard, exchange: Exchange, sides: list[str]) -> None:
     arrays = [array for one in rows for array in one[:3] if array is not None]
     nbytes = sum(one.nbytes for one in arrays if not (on_device(one) or is_on_disk(one)))
     resources.check_step(nbytes, lambda: resources.used() + nbytes, "update its edges")
+
+
+def _merges_simple(shard: Shard, exchange: Exchange) -> bool:
+    """Return whether all members have the rows of the simple graph in memory, and room for new ones."""
+    merges = False
+    if shard.has(stored.SIMPLE):
+        ends = shard.made(stored.SIMPLE).out.ends
+        merges = not is_on_disk(ends) and exchange.resources.fits(ends.nbytes)
+    return not exchange.all_sum(not merges)
 
 
 def _shard(
@@ -116,6 +132,10 @@ def _shard(
         made.kept(stored.INTO, lambda: sides[stored.INTO])
     if exists is not None:
         made.kept(stored.OCCURS, lambda: exists)
+    if stored.SIMPLE in sides:
+        derived.derive(
+            stored.SIMPLE, made, exchange, lambda: sides[stored.SIMPLE], directed=made.directed
+        )
     return made
 
 

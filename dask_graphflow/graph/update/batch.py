@@ -75,6 +75,13 @@ class Pairs(NamedTuple):
             self.deleted[:0],
         )
 
+    def without_loops(self) -> Pairs:
+        """Return the pairs of different vertices, without weights and `deleted`."""
+        apart = self.sources != self.targets
+        bounds = np.concatenate([[0], np.cumsum(np.diff(self.bounds)[apart])])
+        sources, targets, gone = self.sources[apart], self.targets[apart], self.gone[apart]
+        return Pairs(sources, targets, gone, bounds, None, self.deleted[:0])
+
 
 def pairs_of(
     inserted: tuple[np.ndarray, np.ndarray],
