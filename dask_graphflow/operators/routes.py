@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.graph import build
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import check_room, kernels_for
 from dask_graphflow.kernels import routes as routes_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.routes import FoundPaths
@@ -20,6 +20,11 @@ from dask_graphflow.kernels.routes import FoundPaths
 from .access import entries_of, move_to, offsets_of, own_part
 from .buckets import bucket_width
 from .view import GraphView
+
+ADVICE = (
+    "Every worker needs one, because a path can lead anywhere. Build the graph with shards=1, or give each "
+    "worker more memory"
+)
 
 
 class Routes(NamedTuple):
@@ -43,30 +48,35 @@ def find_shortest(g: GraphView, pairs: tuple[Any, Any]) -> Routes:
     GraphMemoryError
         A member has no room for the edges of the others.
     """
-    rows, (sources, targets) = _rows_of_all(g, "out"), _own_pairs(g, pairs)
-    find = routes_kernels.of(rows.ends).find_shortest
-    found = find(rows, sources, targets, threads=g.member.threads)
+    rows, (sources, targets), count = _rows_of_all(g, "out"), *_own_pairs(g, pairs)
+    kernels = routes_kernels.of(rows.ends)
+    into = _rows_into(g, rows) if count >= kernels.WORTH else None
+    found = kernels.find_shortest(rows, into, sources, targets, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
 def find_alternatives(g: GraphView, pairs: tuple[Any, Any], k: int) -> Routes:
     """Return the `k` shortest simple paths of each pair, sorted by pair; see :func:`find_shortest`."""
-    rows, (sources, targets) = _rows_of_all(g, "out"), _own_pairs(g, pairs)
-    into = _rows_of_all(g, "into") if g.directed else rows
+    rows, (sources, targets), _ = _rows_of_all(g, "out"), *_own_pairs(g, pairs)
+    into = _rows_into(g, rows)
     find = routes_kernels.of(rows.ends).find_alternatives
     found = find(rows, into, sources, targets, k, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
-def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> np.ndarray:
-    """Return the numbers of both vertices of the pairs that this member lists, sorted and each once."""
+def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> tuple[np.ndarray, int]:
+    """Return the pairs of numbers that this member lists, sorted and each once, and the number of all."""
     shard, threads = g.member.shard, g.member.threads
     both = [
         shard.numbers_at(kernels_for(side).to_host(side).astype(g.index), threads) for side in pairs
     ]
     distinct = np.unique(np.stack(both).astype(np.int64), axis=1)
-    own: np.ndarray = np.ascontiguousarray(distinct[:, own_part(g, distinct.shape[1])])
-    return own
+    count = distinct.shape[1]
+    return np.ascontiguousarray(distinct[:, own_part(g, count)]), count
+
+
+def _rows_into(g: GraphView, rows: Rows) -> Rows:
+    return _rows_of_all(g, "into") if g.directed else rows
 
 
 def _rows_of_all(g: GraphView, side: str) -> Rows:
@@ -80,8 +90,10 @@ def _rows_of_all(g: GraphView, side: str) -> Rows:
     if m.alone:
         return Rows(to_host(own.offsets), to_host(own.ends), weights, 0)
     each = own.ends.itemsize + (own.weights.itemsize if g.weighted else 0)
-    nbytes, used = 2 * each * g.edges + 16 * g.size, m.exchange.resources.used
-    m.exchange.resources.check_step(nbytes, lambda: used() + nbytes, "copy all edges for a search")
+    check_room(
+        kernels_for(np.empty(0)), 2 * each * g.edges + 16 * g.size, "a copy of all edges", ADVICE,
+        limit=m.exchange.resources.memory(False),
+    )  # fmt: skip
     gather = m.exchange.all_gather
     degrees = np.concatenate(gather(np.diff(to_host(own.offsets))))
     ends = np.concatenate(gather(to_host(own.ends).astype(g.index, copy=False)))

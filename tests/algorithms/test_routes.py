@@ -12,7 +12,11 @@ from oracles import confirm
 from shapes import WAYS, at_random, grid, rmat
 
 import dask_graphflow as gf
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import ArgumentError, GraphMemoryError, OptionError, WeightError
+from dask_graphflow.kernels import memory
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.routes import host as host_routes
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -199,10 +203,45 @@ def test_calls_that_mix_the_two_ways_are_errors():
 def test_members_without_room_for_all_edges_say_so(built, members, monkeypatch):
     if members == 1:
         return
-    from dask_graphflow.comm.resources import Resources
-
-    monkeypatch.setattr(Resources, "fits", lambda self, nbytes: False)
-    monkeypatch.setattr(Resources, "memory_limit", 1 << 30, raising=False)
+    monkeypatch.setattr(memory, "CHECKED", 0)
+    monkeypatch.setattr(Resources, "memory", lambda self, device: 1000)
     graph = built(at_random(200, 500))
-    with pytest.raises(GraphMemoryError, match="copy all edges"):
+    with pytest.raises(GraphMemoryError, match=r"a copy of all edges needs .* shards=1"):
         graph.shortest_paths(pairs=trips(at_random(200, 500), 5)).compute()
+
+
+@WAYS
+@pytest.mark.parametrize("weights", [None, *WEIGHTS])
+def test_landmarks_change_no_bit(built, directed, weights, monkeypatch):
+    pairs = at_random(200, 420)
+    edges = frame(pairs) if weights is None else weighted(pairs, WEIGHTS[weights])
+    some, graph = trips(pairs, 40), built(edges, directed=directed)
+    found = []
+    for most in (1, 1 << 30):
+        monkeypatch.setattr(host_routes, "WORTH", most)
+        found.append([graph.shortest_paths(pairs=some), graph.k_shortest_paths(some, k=4)])
+        found[-1] = [one.compute() for one in found[-1]]
+    for one, other in zip(*found, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_landmarks_shorten_searches(monkeypatch):
+    side = 30
+    pairs = grid(side, "right", "down")
+    ends = np.array([*pairs, *((b, a) for a, b in pairs)])
+    ends = ends[np.lexsort(ends.T[::-1])]
+    offsets = np.searchsorted(ends[:, 0], np.arange(side * side + 1))
+    rows = Rows(offsets, ends[:, 1].astype("int32"), None, 0)
+    tables = [host_routes._landmarks(rows, rows, 0), host_routes._no_landmarks(side * side)]
+    for name in ("_offer", "_take_first", "_empty", "_bound"):
+        monkeypatch.setattr(host_routes, name, getattr(host_routes, name).py_func)
+    monkeypatch.setattr(host_routes, "weight_at", lambda weights, k: 1)
+    seen = []
+    for landmarks in tables:
+        back, heap = np.full(side * side, np.inf), host_routes._room(side * side, "int32")[-1]
+        room = back, np.empty(side * side, "int32"), heap
+        source, target = side * side // 2 + 8, side * side // 2 + 20
+        count, radius = host_routes._search_back.py_func(rows[:3], source, target, landmarks, *room)
+        assert radius == pytest.approx(12)
+        seen.append(count)
+    assert 3 * seen[0] < seen[1]

@@ -21,8 +21,18 @@ class FoundPaths(NamedTuple):
 class RoutesKernels(Protocol):
     """What :mod:`.routes.host` can do."""
 
+    @property
+    def WORTH(self) -> int:  # noqa: N802
+        """Number of pairs from which on rows of entering edges shorten the searches."""
+
     def find_shortest(
-        self, rows: Rows, sources: Array, targets: Array, *, threads: int
+        self,
+        rows: Rows,
+        into: Rows | None,
+        sources: Array,
+        targets: Array,
+        *,
+        threads: int,
     ) -> FoundPaths:
         """Return the shortest path of each pair of vertices, if there is one.
 
@@ -33,6 +43,9 @@ class RoutesKernels(Protocol):
         ----------
         rows : Rows
             Rows of all vertices, whose weights are at least 0. Without weights, each edge has the weight 1.
+        into : Rows, optional
+            Rows of the entering edges: the same object if edges have no direction. They are only used if
+            there are at least ``WORTH`` pairs.
         sources, targets : array of int64, shape (p,)
             The pairs, sorted by source. They are distinct.
         """

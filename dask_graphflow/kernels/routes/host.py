@@ -6,6 +6,11 @@ length is the sum of the weights in the order of the path, so it has the same bi
 Lower bounds come from a search against the edges. It adds up the weights of a path in the opposite order,
 so its sums can differ in the last bits. Searches therefore continue to :data:`SLACK` beyond the best
 length, and a vertex whose distance decreases is visited again.
+
+If there are many pairs, the distances from and to a few landmarks are found first. By the triangle
+inequality, they give lower bounds for any two vertices, which direct all searches (ALT [1]_).
+
+.. [1] A. V. Goldberg, C. Harrelson, "Computing the Shortest Path: A* Search Meets Graph Theory", SODA 2005.
 """
 
 from __future__ import annotations
@@ -29,6 +34,10 @@ SLACK = 1 + 2.0**-30  # more than the rounding errors of a path with a million e
 # are open, until the path takes them or a walk along edges of weight 0 has tried them.
 BLOCKED, OPEN, TAKEN, TRIED = 1, 2, 3, 4
 WANTED, PLACED, NEXT = 1, 2, 3
+LANDMARKS = 8  # searches of the whole graph, which shorten all others
+WORTH = 64  # searches from which on they save more time than they take
+APART = 4  # targets of a source that are searched one by one, because that takes less time than all at once
+ERROR = 2.0**-31  # rounding error of a difference of two distances, relative to the largest
 
 
 @_inner
@@ -85,16 +94,32 @@ def _empty(heap, size):
 
 
 @_inner
-def _search_back(into, source, target, back, seen, heap):
-    """Find the distances to the target as far as the source; return the number of vertices seen."""
+def _bound(landmarks, source, target):
+    """Return a lower bound on the distance between two vertices, by the triangle inequality."""
+    ahead, behind, error = landmarks
+    bound = error
+    for i in range(ahead.shape[1]):
+        bound = max(
+            bound, ahead[target, i] - ahead[source, i], behind[source, i] - behind[target, i]
+        )
+    return bound - error
+
+
+@_inner
+def _search_back(into, source, target, landmarks, back, seen, heap):
+    """Find lower bounds on the distances to the target; return the number of vertices that have one.
+
+    They are the distances of the vertices that the search has visited when it reaches the source.
+    """
     offsets, ends, weights = into
     back[target], seen[0], count = 0.0, target, 1
     size = _offer(heap, 0, 0.0, np.uint64(target))
     while size:
-        near, v = heap[0][0], np.uint64(heap[1][0])
+        v = np.uint64(heap[1][0])
         if v == np.uint64(source):
             break
         size = _take_first(heap, size)
+        near = back[v]
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
             far = near + weight_at(weights, k)
@@ -103,9 +128,23 @@ def _search_back(into, source, target, back, seen, heap):
                     seen[count] = u
                     count += 1
                 back[u] = far
-                size = _offer(heap, size, far, u)
+                size = _offer(heap, size, far + _bound(landmarks, np.uint64(source), u), u)
     _empty(heap, size)
-    return count
+    radius = back[source] - landmarks[2]
+    for i in range(count):
+        v = np.uint64(seen[i])
+        other = radius - _bound(landmarks, np.uint64(source), v)
+        back[v] = min(back[v], max(other, _bound(landmarks, v, np.uint64(target))))
+    return count, radius
+
+
+@_inner
+def _left(bounds, vertex):
+    """Return a lower bound on the distance from a vertex to the target."""
+    back, radius, landmarks, source, target = bounds
+    if back[vertex] < np.inf:
+        return back[vertex]
+    return max(radius - _bound(landmarks, source, vertex), _bound(landmarks, vertex, target))
 
 
 @_inner
@@ -123,10 +162,10 @@ def _search_on(rows, start, length, target, bound, avoided, bounds, forth, mark,
     `avoided` are the vertices that may not follow the start, and their number. Blocked vertices are avoided
     too. Returns the number of vertices that were seen, which have a value in `forth`.
     """
-    (offsets, ends, weights), (banned, most), (back, radius) = rows, avoided, bounds
+    (offsets, ends, weights), (banned, most) = rows, avoided
     forth[start], seen[0], count = length, start, 1
     limit = bound * SLACK
-    size = _offer(heap, 0, length + min(back[start], radius), np.uint64(start))
+    size = _offer(heap, 0, length + _left(bounds, np.uint64(start)), np.uint64(start))
     while size and heap[0][0] <= limit:
         v = np.uint64(heap[1][0])
         size = _take_first(heap, size)
@@ -138,7 +177,7 @@ def _search_on(rows, start, length, target, bound, avoided, bounds, forth, mark,
             far = near + weight_at(weights, k)
             if far >= forth[u] or mark[u] == BLOCKED:
                 continue
-            key = far + min(back[u], radius)
+            key = far + _left(bounds, u)
             if key > limit or (v == np.uint64(start) and _is_banned(banned, most, ends[k])):
                 continue
             if forth[u] == np.inf:
@@ -277,7 +316,7 @@ def _share_beginning(paths, accepted, path, count, agrees):
 
 
 @partial(_compiled, allocates=True)
-def _find_alternatives(rows, into, source, target, k, room):
+def _find_alternatives(rows, into, source, target, k, landmarks, room):
     """Return the lengths, the numbers of vertices, and the vertices of the k shortest simple paths (Yen).
 
     The paths that have not been accepted are divided into sets: those that begin like an accepted path up
@@ -291,9 +330,9 @@ def _find_alternatives(rows, into, source, target, k, room):
     banned, agrees = np.empty(4, path.dtype), np.empty(4, np.bool_)
     used, accepted, filled, first, final = 0, 0, 0, 0, 1
     path[0], reach[0] = source, 0.0
-    reached = _search_back(into, source, target, back, known, heap)
-    bounds = back, back[source]
-    while accepted < k and back[source] < np.inf:
+    reached, radius = _search_back(into, source, target, landmarks, back, known, heap)
+    bounds = back, radius, landmarks, np.uint64(source), np.uint64(target)
+    while accepted < k and radius < np.inf:
         _share_beginning(paths, accepted, path, first + 1, agrees)
         for i in range(first):
             mark[np.uint64(path[i])] = BLOCKED
@@ -368,8 +407,8 @@ def _find_alternatives(rows, into, source, target, k, room):
 
 
 @_inner
-def _search_all(rows, source, wanted, forth, ahead, mark, seen, heap):
-    """Search until the distances of all wanted targets are final; return numbers and how edges were found.
+def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, seen, heap):
+    """Search until the distances of all wanted vertices are final, toward a single target with landmarks.
 
     `ahead` gets the smallest vertex from which a shortest path can come among those that are nearer, and -1
     if there is none. Returns the number of vertices that were seen, and whether an edge leads to a vertex
@@ -379,12 +418,13 @@ def _search_all(rows, source, wanted, forth, ahead, mark, seen, heap):
     forth[source], ahead[source], seen[0], count = 0.0, -1, source, 1
     size, farthest, level = _offer(heap, 0, 0.0, np.uint64(source)), np.inf, False
     while size and heap[0][0] <= farthest:
-        near, v = heap[0][0], np.uint64(heap[1][0])
+        v = np.uint64(heap[1][0])
+        near = forth[v]
         size = _take_first(heap, size)
         if mark[v] == WANTED:
             wanted -= 1
             if wanted == 0:
-                farthest = near
+                farthest = near * SLACK + landmarks[2]
         mark[v] = PLACED
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
@@ -394,7 +434,7 @@ def _search_all(rows, source, wanted, forth, ahead, mark, seen, heap):
                     seen[count] = u
                     count += 1
                 forth[u], ahead[u] = far, v
-                size = _offer(heap, size, far, u)
+                size = _offer(heap, size, far + _bound(landmarks, u, np.uint64(targets[0])), u)
                 if far == near:
                     ahead[u], level = -1, True
             elif far == forth[u] and far < np.inf:
@@ -439,13 +479,27 @@ def _place_level(rows, source, forth, ahead, mark, seen, count, queue):
             mark[np.uint64(queue[i])] = PLACED
 
 
+@_compiled
+def _measure(rows, source, landmarks, column, room):
+    """Write the distances from a source to a column of a table."""
+    forth, ahead, mark, seen, heap = room
+    count, _ = _search_all(rows, source, seen[:1], 0, landmarks, forth, ahead, mark, seen, heap)
+    column[:] = np.inf
+    for i in range(count):
+        v = np.uint64(seen[i])
+        column[v] = forth[v]
+        forth[v], mark[v] = np.inf, 0
+
+
 @partial(_compiled, allocates=True)
-def _find_from(rows, source, targets, room):
+def _find_from(rows, source, targets, landmarks, room):
     """Return the lengths, the numbers of vertices, and the vertices of the paths to distinct targets."""
     forth, ahead, mark, seen, heap = room
     for target in targets:
         mark[target] = WANTED
-    count, level = _search_all(rows, source, len(targets), forth, ahead, mark, seen, heap)
+    count, level = _search_all(
+        rows, source, targets, len(targets), landmarks, forth, ahead, mark, seen, heap
+    )
     if level:
         _place_level(rows, source, forth, ahead, mark, seen, count, heap[1])
     lengths, counts = np.empty(len(targets)), np.zeros(len(targets), np.int64)
@@ -471,8 +525,38 @@ def _find_from(rows, source, targets, room):
     return lengths, counts, vertices
 
 
-def _heap(size: int, dtype: Any) -> tuple[np.ndarray, ...]:
-    return np.empty(size), np.empty(size, dtype), np.full(size, -1, dtype)
+def _room(size: int, dtype: Any) -> tuple[Any, ...]:
+    """Return the arrays of a thread that searches ahead."""
+    heap = np.empty(size), np.empty(size, dtype), np.full(size, -1, dtype)
+    arrays = np.full(size, np.inf), np.empty(size, dtype), np.zeros(size, np.uint8)
+    return *arrays, np.empty(size, dtype), heap
+
+
+def _no_landmarks(size: int) -> tuple[Any, Any, float]:
+    return np.empty((size, 0)), np.empty((size, 0)), 0.0
+
+
+def _landmarks(rows: Any, into: Any, start: int) -> tuple[Any, Any, float]:
+    """Return the distances from and to some vertices that are far apart, and a bound on rounding errors.
+
+    The tables have a row per vertex.
+    """
+    size = len(rows.offsets) - 1
+    sides = [rows] if into is rows else [rows, into]
+    none, room = _no_landmarks(size), _room(size, rows.ends.dtype)
+    tables = [np.empty((size, LANDMARKS)) for _ in sides]
+    column, nearest, most = np.empty(size), np.full(size, np.inf), 0.0
+    for at in range(LANDMARKS + 1):  # the first search only finds a vertex that is far away
+        for side, table in zip(sides, tables, strict=True):
+            _measure(side[:3], start, none, column, room)
+            reached = column < np.inf
+            if at:
+                table[:, at - 1] = column
+                most = max(most, column[reached].max())
+            if side is rows:
+                nearest = np.minimum(nearest, np.where(reached, column, -1.0))
+        start = int(nearest.argmax())
+    return tables[0], tables[-1], most * ERROR
 
 
 def _each(
@@ -497,35 +581,43 @@ def _joined(paths: np.ndarray, found: list[Any], dtype: Any) -> FoundPaths:
     return FoundPaths(paths, *map(np.concatenate, zip(none, *found, strict=True)))
 
 
-def find_shortest(rows, sources, targets, *, threads):
+def find_shortest(rows, into, sources, targets, *, threads):
     size, dtype = len(rows.offsets) - 1, rows.ends.dtype
-    begin = np.flatnonzero(np.diff(sources, prepend=-1)).tolist()
-    bounds = list(itertools.pairwise([*begin, len(sources)]))
-
-    def room() -> Any:
-        arrays = np.full(size, np.inf), np.empty(size, dtype), np.zeros(size, np.uint8)
-        return *arrays, np.empty(size, dtype), _heap(size, dtype)
+    first = np.flatnonzero(np.diff(sources, prepend=-1))
+    counts = np.diff(np.append(first, len(sources)))
+    alone = counts <= APART  # targets that are searched one by one
+    landmarks = none = _no_landmarks(size)
+    if into is not None and counts[alone].sum() >= WORTH:
+        landmarks = _landmarks(rows, into, sources[0])
+        begins = np.ones(len(sources), bool)
+        begins[np.repeat(~alone, counts)] = False
+        begins[first] = True
+        first = np.flatnonzero(begins)
+    bounds = list(itertools.pairwise([*first.tolist(), len(sources)]))
 
     def find(i: int, room: Any) -> Any:
         low, high = bounds[i]
-        return _find_from(rows[:3], sources[low], targets[low:high], room)
+        toward = landmarks if high - low == 1 else none
+        return _find_from(rows[:3], sources[low], targets[low:high], toward, room)
 
-    _, counts, _ = found = _joined(sources, _each(find, len(bounds), room, threads), dtype)[1:]
+    found = _each(find, len(bounds), partial(_room, size, dtype), threads)
+    lengths, counts, vertices = _joined(sources, found, dtype)[1:]
     reached = counts > 0
-    return FoundPaths(reached.astype(np.int64), found[0][reached], counts[reached], found[2])
+    return FoundPaths(reached.astype(np.int64), lengths[reached], counts[reached], vertices)
 
 
 def find_alternatives(rows, into, sources, targets, k, *, threads):
     size, dtype = len(rows.offsets) - 1, rows.ends.dtype
+    many = len(sources) >= WORTH
+    landmarks = _landmarks(rows, into, sources[0]) if many else _no_landmarks(size)
 
     def room() -> Any:
-        arrays = np.full(size, np.inf), np.full(size, np.inf), np.zeros(size, np.uint8)
-        seen = np.empty(size, dtype), np.empty(size, dtype), _heap(size, dtype)
+        forth, seen, mark, known, heap = _room(size, dtype)
         paths = np.empty(size, dtype), np.empty(size), np.empty(size, dtype), np.empty(size)
-        return *arrays, *seen, *paths
+        return forth, np.full(size, np.inf), mark, seen, known, heap, *paths
 
     def find(i: int, room: Any) -> Any:
-        return _find_alternatives(rows[:3], into[:3], sources[i], targets[i], k, room)
+        return _find_alternatives(rows[:3], into[:3], sources[i], targets[i], k, landmarks, room)
 
     found = _each(find, len(sources), room, threads)
     paths = np.array([len(lengths) for lengths, *_ in found], np.int64)
