@@ -37,6 +37,7 @@ WANTED, PLACED, NEXT = 1, 2, 3
 LANDMARKS = 8  # searches of the whole graph, which shorten all others
 WORTH = 64  # searches from which on they save more time than they take
 APART = 4  # targets of a source that are searched one by one, because that takes less time than all at once
+SLOTS, WIDTH = -1, -2  # what paths have too little room for
 ERROR = 2.0**-31  # rounding error of a difference of two distances, relative to the largest
 
 
@@ -233,11 +234,16 @@ def _leads_on(rows, start, target, forth, mark, queue):
 
 
 @_inner
-def _follow_smallest(rows, start, target, avoided, forth, mark, queue, path, reach, count):
-    """Append the smallest sequence of vertices along tight edges to a path; return its new size."""
+def _follow_smallest(rows, start, target, avoided, forth, mark, queue, store, sums, slot, count):
+    """Append the smallest sequence of vertices along tight edges to a path.
+
+    Returns its new number of vertices, or 0 if there is no room for them.
+    """
     (offsets, ends, weights), (banned, most) = rows, avoided
     v = np.uint64(start)
     while v != np.uint64(target):
+        if count == store.shape[1]:
+            return 0
         mark[v] = TAKEN
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
@@ -247,163 +253,107 @@ def _follow_smallest(rows, start, target, avoided, forth, mark, queue, path, rea
                 continue
             if forth[u] > forth[v] or _leads_on(rows, u, target, forth, mark, queue):
                 v = u
-                path[count], reach[count] = u, forth[u]
+                store[slot, count], sums[slot, count] = u, forth[u]
                 count += 1
                 break
     return count
 
 
 @_inner
-def _comes_before(length, path, count, other_length, other, other_count):
+def _comes_before(counts, store, sums, one, other):
     """Return whether a path comes before another one: by length, then by the sequence of vertices."""
-    if length != other_length:
-        return length < other_length
-    for i in range(min(count, other_count)):
-        if path[i] != other[i]:
-            return path[i] < other[i]
-    return count < other_count
+    last, other_last = counts[one] - 1, counts[other] - 1
+    if sums[one, last] != sums[other, other_last]:
+        return sums[one, last] < sums[other, other_last]
+    i = 0
+    while i < min(last, other_last) and store[one, i] == store[other, i]:
+        i += 1
+    return store[one, i] < store[other, i]
 
 
-@_inner
-def _extreme(paths, low, high, last):
-    """Return the first or the last of some stored paths in the order of the result; -1 for none."""
-    (begin, counts, _), lengths, store, _ = paths
-    best = -1
-    for i in range(low, high):
-        if best >= 0:
-            one = store[begin[i] : begin[i] + counts[i]]
-            other = store[begin[best] : begin[best] + counts[best]]
-            if last == _comes_before(
-                lengths[i], one, counts[i], lengths[best], other, counts[best]
-            ):
-                continue
-        best = i
-    return best
-
-
-@partial(_inner, allocates=True)
-def _make_room(paths, used, filled, size):
-    """Return the stored paths with room for one more of some size, and the number of vertices stored."""
-    numbers, lengths, store, reach = paths
-    if used == len(lengths):
-        more, longer = np.zeros((3, 2 * used), np.int64), np.zeros(2 * used)
-        more[:, :used], longer[:used] = numbers, lengths
-        numbers, lengths = more, longer
-    if filled + size > len(store):
-        total = 2 * (numbers[1, :used].sum() + size)
-        vertices, sums, filled = np.empty(total, store.dtype), np.empty(total), 0
-        for i in range(used):
-            begin, count = numbers[0, i], numbers[1, i]
-            vertices[filled : filled + count] = store[begin : begin + count]
-            sums[filled : filled + count] = reach[begin : begin + count]
-            numbers[0, i] = filled
-            filled += count
-        store, reach = vertices, sums
-    return (numbers, lengths, store, reach), filled
-
-
-@_inner
-def _share_beginning(paths, accepted, path, count, agrees):
-    """Find out which of the accepted paths begin with the same `count` vertices as a path."""
-    (begin, counts, _), _, store, _ = paths
-    for j in range(accepted):
-        same = counts[j] > count
-        for i in range(count):
-            if not same:
-                break
-            same = store[begin[j] + i] == path[i]
-        agrees[j] = same
-
-
-@partial(_compiled, allocates=True)
-def _find_alternatives(rows, into, source, target, k, landmarks, room):
-    """Return the lengths, the numbers of vertices, and the vertices of the k shortest simple paths (Yen).
+@_compiled
+def _find_alternatives(rows, into, source, target, k, landmarks, room, paths):
+    """Find the k shortest simple paths (Yen); return their number, or what there is too little room for.
 
     The paths that have not been accepted are divided into sets: those that begin like an accepted path up
     to a vertex, and then continue otherwise than all accepted paths (Lawler). The candidates are the first
     paths of these sets, as far as they can be among the k shortest.
     """
-    forth, back, mark, seen, known, heap, path, reach, found, found_reach = room
-    # Where each path begins, its number of vertices, and the vertex after which it left an accepted path;
-    # then its length, and the vertices of all paths with the lengths so far. Accepted paths come first.
-    paths = np.zeros((3, 4), np.int64), np.zeros(4), np.empty(64, path.dtype), np.empty(64)
-    banned, agrees = np.empty(4, path.dtype), np.empty(4, np.bool_)
-    used, accepted, filled, first, final = 0, 0, 0, 0, 1
-    path[0], reach[0] = source, 0.0
+    forth, back, mark, seen, known, heap = room
+    # The slots of the accepted paths, in order, then those of the candidates. Slots have the number of
+    # vertices of a path, the vertex after which it left an accepted path, and its vertices, with the
+    # lengths so far.
+    order, counts, leaves, agrees, banned, store, sums = paths
     reached, radius = _search_back(into, source, target, landmarks, back, known, heap)
     bounds = back, radius, landmarks, np.uint64(source), np.uint64(target)
-    while accepted < k and radius < np.inf:
-        _share_beginning(paths, accepted, path, first + 1, agrees)
+    base, used, accepted, first, final, lacks = order[0], 0, 0, 0, 1, 0
+    store[base, 0], sums[base, 0] = source, 0.0
+    while accepted < k and radius < np.inf and not lacks:
+        for j in range(accepted):
+            i = 0
+            while i <= first and store[order[j], i] == store[base, i]:
+                i += 1
+            agrees[j] = i > first
         for i in range(first):
-            mark[np.uint64(path[i])] = BLOCKED
+            mark[np.uint64(store[base, i])] = BLOCKED
         for i in range(first, final):
-            most, worst, bound = 0, -1, np.inf
+            most, start = 0, store[base, i]
             for j in range(accepted):
                 if agrees[j]:
-                    banned[most] = paths[2][paths[0][0, j] + i + 1]
+                    banned[most] = store[order[j], i + 1]
                     most += 1
+            spare, worst, bound = order[used], accepted, np.inf
             if used == k:
-                worst = _extreme(paths, accepted, used, True)
-                bound = paths[1][worst]
-            start, avoided = path[i], (banned, most)
+                for j in range(accepted + 1, used):
+                    if _comes_before(counts, store, sums, order[worst], order[j]):
+                        worst = j
+                bound = sums[order[worst], counts[order[worst]] - 1]
+            avoided, length = (banned, most), sums[base, i]
             count = _search_on(
-                rows, start, reach[i], target, bound, avoided, bounds, forth, mark, seen, heap
+                rows, start, length, target, bound, avoided, bounds, forth, mark, seen, heap
             )
             if forth[target] < np.inf:
                 for at in range(i + 1):
-                    found[at], found_reach[at] = path[at], reach[at]
-                _open_tight(into, target, forth, mark, heap[1])
-                size = _follow_smallest(
-                    rows, start, target, avoided, forth, mark, heap[1], found, found_reach, i + 1
+                    store[spare, at], sums[spare, at] = store[base, at], sums[base, at]
+                queue = heap[1]
+                _open_tight(into, target, forth, mark, queue)
+                counts[spare] = _follow_smallest(
+                    rows, start, target, avoided, forth, mark, queue, store, sums, spare, i + 1
                 )
-                length, slot = forth[target], used
-                if worst >= 0:
-                    begin, others = paths[0][0, worst], paths[0][1, worst]
-                    other = paths[2][begin : begin + others]
-                    slot = -1
-                    if _comes_before(length, found, size, bound, other, others):
-                        slot = worst
-                if slot >= 0:
-                    paths, filled = _make_room(paths, used, filled, size)
-                    used = max(used, slot + 1)
-                    paths[0][0, slot], paths[0][1, slot], paths[0][2, slot] = filled, size, i
-                    paths[1][slot] = length
-                    for at in range(size):
-                        paths[2][filled + at], paths[3][filled + at] = found[at], found_reach[at]
-                    filled += size
+                leaves[spare] = i
+                if counts[spare] == 0:
+                    lacks = WIDTH
+                elif used < k:
+                    used += 1
+                    if used == len(order):
+                        lacks = SLOTS
+                elif _comes_before(counts, store, sums, spare, order[worst]):
+                    order[used], order[worst] = order[worst], spare
             for at in range(count):
                 v = np.uint64(seen[at])
                 forth[v], mark[v] = np.inf, 0
             mark[np.uint64(start)] = BLOCKED
+            if lacks:
+                break
             for j in range(accepted):
                 if agrees[j]:
-                    agrees[j] = paths[2][paths[0][0, j] + i + 1] == path[i + 1]
+                    agrees[j] = store[order[j], i + 1] == store[base, i + 1]
         for i in range(final):
-            mark[np.uint64(path[i])] = 0
-        best = _extreme(paths, accepted, used, False)
-        if best < 0:
+            mark[np.uint64(store[base, i])] = 0
+        if lacks or used == accepted:
             break
-        for row in range(3):
-            numbers = paths[0][row]
-            numbers[accepted], numbers[best] = numbers[best], numbers[accepted]
-        lengths = paths[1]
-        lengths[accepted], lengths[best] = lengths[best], lengths[accepted]
-        begin, size, first = paths[0][0, accepted], paths[0][1, accepted], paths[0][2, accepted]
-        for at in range(size):
-            path[at], reach[at] = paths[2][begin + at], paths[3][begin + at]
-        final = size - 1
+        best = accepted
+        for j in range(accepted + 1, used):
+            if _comes_before(counts, store, sums, order[j], order[best]):
+                best = j
+        base = order[best]
+        order[best] = order[accepted]
+        order[accepted] = base
+        first, final = leaves[base], counts[base] - 1
         accepted += 1
-        if accepted > len(agrees) - 1:
-            banned, agrees = np.empty(2 * accepted, path.dtype), np.empty(2 * accepted, np.bool_)
-    for at in range(reached):
-        back[np.uint64(known[at])] = np.inf
-    counts = paths[0][1, :accepted].copy()
-    vertices, filled = np.empty(counts.sum(), path.dtype), 0
-    for j in range(accepted):
-        for at in range(counts[j]):
-            vertices[filled + at] = paths[2][paths[0][0, j] + at]
-        filled += counts[j]
-    return paths[1][:accepted].copy(), counts, vertices
+    for i in range(reached):
+        back[np.uint64(known[i])] = np.inf
+    return lacks if lacks else accepted
 
 
 @_inner
@@ -480,49 +430,45 @@ def _place_level(rows, source, forth, ahead, mark, seen, count, queue):
 
 
 @_compiled
-def _measure(rows, source, landmarks, column, room):
-    """Write the distances from a source to a column of a table."""
-    forth, ahead, mark, seen, heap = room
-    count, _ = _search_all(rows, source, seen[:1], 0, landmarks, forth, ahead, mark, seen, heap)
-    column[:] = np.inf
-    for i in range(count):
-        v = np.uint64(seen[i])
-        column[v] = forth[v]
-        forth[v], mark[v] = np.inf, 0
+def _search_from(rows, source, targets, wanted, landmarks, lengths, counts, room):
+    """Find the lengths and the numbers of vertices of the paths to distinct targets.
 
-
-@partial(_compiled, allocates=True)
-def _find_from(rows, source, targets, landmarks, room):
-    """Return the lengths, the numbers of vertices, and the vertices of the paths to distinct targets."""
+    If less than 1 is `wanted`, all vertices are visited. Returns the number of vertices that were seen.
+    """
     forth, ahead, mark, seen, heap = room
     for target in targets:
         mark[target] = WANTED
     count, level = _search_all(
-        rows, source, targets, len(targets), landmarks, forth, ahead, mark, seen, heap
+        rows, source, targets, wanted, landmarks, forth, ahead, mark, seen, heap
     )
     if level:
         _place_level(rows, source, forth, ahead, mark, seen, count, heap[1])
-    lengths, counts = np.empty(len(targets)), np.zeros(len(targets), np.int64)
-    for i in range(len(targets)):
+    for i in range(wanted):
         v = targets[i]
         lengths[i] = forth[v]
-        if forth[v] < np.inf:
-            counts[i] = 1
-            while v != source:
-                v = ahead[v]
-                counts[i] += 1
-    vertices, end = np.empty(counts.sum(), ahead.dtype), 0
-    for i in range(len(targets)):
+        counts[i] = forth[v] < np.inf
+        while counts[i] and v != source:
+            v = ahead[v]
+            counts[i] += 1
+    return count
+
+
+@_compiled
+def _list_back(targets, counts, vertices, seen_count, room):
+    """Write the vertices of the paths to targets, one path after another, and reset what was searched."""
+    forth, ahead, mark, seen, _ = room
+    end = 0
+    for i in range(len(counts)):
         v = targets[i]
         end += counts[i]
         for at in range(counts[i]):
             vertices[end - 1 - at] = v
             v = ahead[v]
-        mark[targets[i]] = 0
-    for i in range(count):
+    for target in targets:
+        mark[target] = 0
+    for i in range(seen_count):
         v = np.uint64(seen[i])
         forth[v], mark[v] = np.inf, 0
-    return lengths, counts, vertices
 
 
 def _room(size: int, dtype: Any) -> tuple[Any, ...]:
@@ -530,6 +476,13 @@ def _room(size: int, dtype: Any) -> tuple[Any, ...]:
     heap = np.empty(size), np.empty(size, dtype), np.full(size, -1, dtype)
     arrays = np.full(size, np.inf), np.empty(size, dtype), np.zeros(size, np.uint8)
     return *arrays, np.empty(size, dtype), heap
+
+
+def _slots(count: int, width: int, dtype: Any) -> tuple[np.ndarray, ...]:
+    """Return room for a number of paths of at most `width` vertices."""
+    numbers = np.arange(count), np.empty(count, np.int64), np.empty(count, np.int64)
+    paths = np.empty((count, width), dtype), np.empty((count, width))
+    return *numbers, np.empty(count, np.bool_), np.empty(count, dtype), *paths
 
 
 def _no_landmarks(size: int) -> tuple[Any, Any, float]:
@@ -544,17 +497,20 @@ def _landmarks(rows: Any, into: Any, start: int) -> tuple[Any, Any, float]:
     size = len(rows.offsets) - 1
     sides = [rows] if into is rows else [rows, into]
     none, room = _no_landmarks(size), _room(size, rows.ends.dtype)
-    tables = [np.empty((size, LANDMARKS)) for _ in sides]
-    column, nearest, most = np.empty(size), np.full(size, np.inf), 0.0
+    tables, nothing = [np.empty((size, LANDMARKS)) for _ in sides], np.empty(0, np.int64)
+    nearest, most = np.full(size, np.inf), 0.0
     for at in range(LANDMARKS + 1):  # the first search only finds a vertex that is far away
         for side, table in zip(sides, tables, strict=True):
-            _measure(side[:3], start, none, column, room)
-            reached = column < np.inf
+            starts = np.array([start])
+            count = _search_from(side[:3], start, starts, 0, none, np.empty(0), nothing, room)
+            distance = room[0].copy()
+            _list_back(starts, nothing, nothing.astype(rows.ends.dtype), count, room)
+            reached = distance < np.inf
             if at:
-                table[:, at - 1] = column
-                most = max(most, column[reached].max())
+                table[:, at - 1] = distance
+                most = max(most, distance[reached].max())
             if side is rows:
-                nearest = np.minimum(nearest, np.where(reached, column, -1.0))
+                nearest = np.minimum(nearest, np.where(reached, distance, -1.0))
         start = int(nearest.argmax())
     return tables[0], tables[-1], most * ERROR
 
@@ -598,7 +554,12 @@ def find_shortest(rows, into, sources, targets, *, threads):
     def find(i: int, room: Any) -> Any:
         low, high = bounds[i]
         toward = landmarks if high - low == 1 else none
-        return _find_from(rows[:3], sources[low], targets[low:high], toward, room)
+        ends, count = targets[low:high], high - low
+        lengths, numbers = np.empty(count), np.empty(count, np.int64)
+        seen = _search_from(rows[:3], sources[low], ends, count, toward, lengths, numbers, room)
+        vertices = np.empty(numbers.sum(), dtype)
+        _list_back(ends, numbers, vertices, seen, room)
+        return lengths, numbers, vertices
 
     found = _each(find, len(bounds), partial(_room, size, dtype), threads)
     lengths, counts, vertices = _joined(sources, found, dtype)[1:]
@@ -608,16 +569,28 @@ def find_shortest(rows, into, sources, targets, *, threads):
 
 def find_alternatives(rows, into, sources, targets, k, *, threads):
     size, dtype = len(rows.offsets) - 1, rows.ends.dtype
+    none = np.empty(0, dtype)
     many = len(sources) >= WORTH
     landmarks = _landmarks(rows, into, sources[0]) if many else _no_landmarks(size)
 
     def room() -> Any:
         forth, seen, mark, known, heap = _room(size, dtype)
-        paths = np.empty(size, dtype), np.empty(size), np.empty(size, dtype), np.empty(size)
-        return forth, np.full(size, np.inf), mark, seen, known, heap, *paths
+        searching = forth, np.full(size, np.inf), mark, seen, known, heap
+        return [searching, _slots(16, 256, dtype)]
 
     def find(i: int, room: Any) -> Any:
-        return _find_alternatives(rows[:3], into[:3], sources[i], targets[i], k, landmarks, room)
+        own, paths = room
+        ends = sources[i], targets[i], k, landmarks
+        while (count := _find_alternatives(rows[:3], into[:3], *ends, own, paths)) < 0:
+            more, wider = (2 if count == lack else 1 for lack in (SLOTS, WIDTH))
+            slots, width = paths[-1].shape
+            room[1] = paths = _slots(more * slots, wider * width, dtype)
+        order, counts, *_, store, sums = paths
+        each = [(slot, counts[slot]) for slot in order[:count].tolist()]
+        lengths = [sums[slot, number - 1] for slot, number in each]
+        vertices = [store[slot, :number] for slot, number in each]
+        numbers = np.array([number for _, number in each], np.int64)
+        return np.array(lengths), numbers, np.concatenate([none, *vertices])
 
     found = _each(find, len(sources), room, threads)
     paths = np.array([len(lengths) for lengths, *_ in found], np.int64)
