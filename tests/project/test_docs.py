@@ -61,7 +61,7 @@ def test_exported_names():
         "closeness_centrality clustering community_metrics connected_components core_number costs datasets "
         "degree_centrality degrees edge_betweenness_centrality ego_graph eigenvector_centrality estimate "
         "exceptions generate greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph "
-        "k_core k_truss katz_centrality label_propagation leiden load_graph louvain "
+        "k_core k_shortest_paths k_truss katz_centrality label_propagation leiden load_graph louvain "
         "maximal_independent_set minimum_spanning_forest neighbors pagerank personalized_pagerank plot "
         "random_walks read_edges sample_neighbors shortest_paths show_versions similarity sssp stable_ids "
         "strongly_connected_components topological_order triangle_count truss_number vacuum"

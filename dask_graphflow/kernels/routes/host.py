@@ -37,6 +37,9 @@ WANTED, PLACED, NEXT = 1, 2, 3
 LANDMARKS = 8  # searches of the whole graph, which shorten all others
 WORTH = 64  # searches from which on they save more time than they take
 APART = 4  # targets of a source that are searched one by one, because that takes less time than all at once
+# Mean degree below which landmarks shorten searches for several paths. In other graphs, all distances are
+# nearly equal, and so are the bounds.
+SPARSE = 5
 SLOTS, WIDTH = -1, -2  # what paths have too little room for
 ERROR = 2.0**-31  # rounding error of a difference of two distances, relative to the largest
 
@@ -570,7 +573,7 @@ def find_shortest(rows, into, sources, targets, *, threads):
 def find_alternatives(rows, into, sources, targets, k, *, threads):
     size, dtype = len(rows.offsets) - 1, rows.ends.dtype
     none = np.empty(0, dtype)
-    many = len(sources) >= WORTH
+    many = len(sources) >= WORTH and len(rows.ends) < SPARSE * size
     landmarks = _landmarks(rows, into, sources[0]) if many else _no_landmarks(size)
 
     def room() -> Any:
