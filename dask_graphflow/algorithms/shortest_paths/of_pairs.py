@@ -1,9 +1,7 @@
 """The shortest path between the vertices of each of some pairs.
 
-The pairs with the same source share a search, which ends when it has reached their targets [1]_. The path
-is the one that leads back along the predecessors of :func:`.sssp`.
-
-.. [1] E. W. Dijkstra, "A Note on Two Problems in Connexion with Graphs", Numerische Mathematik 1, 1959.
+The pairs with the same source share a search, which ends when it has reached their targets (Dijkstra's
+algorithm). The path is the one that leads back along the predecessors of :func:`.sssp`.
 """
 
 from __future__ import annotations
