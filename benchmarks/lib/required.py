@@ -39,6 +39,7 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
         "harmonic_centrality": {"k": 64},
         "induced_subgraph": {"subset": two},
         "k_core": {"k": 3},
+        "k_shortest_paths": {"pairs": pd.DataFrame({"x": [one], "y": two[-1:]}), "k": 3},
         "k_truss": {"k": 3},
         "katz_centrality": {"alpha": 1e-4},
         "neighbors": {"sources": one},

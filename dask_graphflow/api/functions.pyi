@@ -18,9 +18,9 @@ __all__ = [
     "closeness_centrality", "clustering", "community_metrics", "connected_components", "core_number",
     "degree_centrality", "degrees", "diameter", "eccentricity", "edge_betweenness_centrality", "ego_graph",
     "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
-    "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
-    "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
+    "k_shortest_paths", "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain",
+    "maximal_independent_set", "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank",
+    "random_walks", "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
     "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
@@ -340,6 +340,10 @@ def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
+def k_shortest_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, pairs: Any, k: int, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
@@ -753,6 +757,10 @@ class FrameMethods:
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def k_shortest_paths(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        pairs: Any, k: int, weight: ColumnName | None = ..., directed: bool | None = None,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def k_truss(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
         weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

@@ -11,7 +11,7 @@ from dask_graphflow.calls.empty_frames import graph_spec
 from dask_graphflow.calls.shard_layout import layout, layout_frame
 from dask_graphflow.calls.shards import Shards
 from dask_graphflow.declarations.option import Choice, Flag
-from dask_graphflow.exceptions import WeightError
+from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -291,19 +291,26 @@ class Graph(GraphMethods, GraphContents):
         return self._shards.run(layout, layout_frame([]), name="layout")
 
     @explained
-    def shortest_paths(self, sources: Any, targets: Any) -> Any:
-        """Return the vertices on the shortest path to each target from the source nearest to it.
+    def shortest_paths(self, sources: Any = None, targets: Any = None, *, pairs: Any = None) -> Any:
+        """Return the vertices on shortest paths: to each target, or between the vertices of each pair.
 
-        Without weights, the shortest path is the one with the fewest edges. This method searches the whole
-        graph, by :meth:`bfs` or, if the edges have weights, by :meth:`sssp`, and gives the result to
-        :func:`dask_graphflow.shortest_paths`. If you have a result of a search, call that function.
+        Give `sources` and `targets`, and the path to each target begins at the source nearest to it. Or
+        give `pairs`, and each pair has a path. Without weights, the shortest path is the one with the
+        fewest edges.
 
         Parameters
         ----------
-        sources : id, or list, Series or DataFrame of ids
-            First vertices of the paths. If ids have several columns, write each id as a tuple.
-        targets : id, or list, Series or DataFrame of ids
+        sources : id, or list, Series or DataFrame of ids, optional
+            First vertices of the paths. If ids have several columns, write each id as a tuple. The whole
+            graph is searched, by :meth:`bfs` or, if the edges have weights, by :meth:`sssp`. If you have a
+            result of such a search, give it to :func:`dask_graphflow.shortest_paths`.
+        targets : id, or list, Series or DataFrame of ids, optional
             Last vertices of the paths, as for `sources`.
+        pairs : DataFrame, optional
+            Pairs of a first and a last vertex: the first two columns are ids (if an id has several columns,
+            those of the first vertex and then those of the last). A pair that is given several times counts
+            once. Each thread searches for whole pairs, on the host, and a search ends at its targets.
+            Several shards copy all edges to each worker for the time of the call.
 
         Returns
         -------
@@ -311,15 +318,25 @@ class Graph(GraphMethods, GraphContents):
             One row per vertex on a path, sorted by target, then by step, with the columns ``target``,
             ``step`` (int32, 0 at the source) and ``vertex``. A target that no path reaches is left out.
 
+            With `pairs`, the rows are sorted by source, then by target, then by step. The columns are
+            ``source`` and ``target`` (the dtype of the ids), ``length`` (float64, the sum of the weights of
+            the path, or its number of edges), ``step`` (int32) and ``vertex``. Of several shortest paths,
+            it is the one that leads back along the predecessors of :meth:`sssp`: each vertex is preceded by
+            the smallest id that a shortest path can come from. A pair that no path connects is left out.
+
         Raises
         ------
+        OptionError
+            Neither `sources` and `targets` nor `pairs` are given, or both; raised at the call.
         EdgeListError, VertexTypeError
             An argument is invalid; raised at the call.
         UnknownVertexError
-            A source is not in the graph. Raised when the result is computed.
+            A source, or a vertex of a pair, is not in the graph. Raised when the result is computed.
         WeightError
-            A weight is negative, infinite, NaN, or far too large or small. Raised when the result is
-            computed.
+            A weight is negative or NaN. Raised when the result is computed.
+        GraphMemoryError
+            With `pairs` and several shards, a worker has no room for a copy of all edges. Raised when the
+            result is computed.
 
         Examples
         --------
@@ -334,11 +351,26 @@ class Graph(GraphMethods, GraphContents):
         0      z     0      x
         1      z     1      y
         2      z     2      z
+        >>> trips = pd.DataFrame({"start": ["x", "y"], "end": ["z", "z"]})
+        >>> g.shortest_paths(pairs=trips).compute()
+          source target  length  step vertex
+        0      x      z     4.0     0      x
+        1      x      z     4.0     1      y
+        2      x      z     4.0     2      z
+        3      y      z     1.0     0      y
+        4      y      z     1.0     1      z
         """
-        from .shortest_paths import shortest_paths
+        from .path_calls import between_pairs, follow_result
 
-        search = self.sssp if self.weighted else self.bfs
-        return shortest_paths(search(sources), targets)
+        if pairs is None and sources is not None and targets is not None:
+            search = self.sssp if self.weighted else self.bfs
+            return follow_result(search(sources), targets)
+        if pairs is None or sources is not None or targets is not None:
+            raise OptionError(
+                "shortest_paths needs either sources and targets, for the path to each target from the "
+                "nearest source, or pairs, a frame of first and last vertices; give the ones that you mean"
+            )
+        return between_pairs(self._shards, pairs)
 
     @explained
     def run(

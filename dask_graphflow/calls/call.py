@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.declarations.algorithm import DECLARED
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.declarations.previous import PREVIOUS, ResultToken
@@ -139,7 +139,7 @@ def ask(
     **options: Any,
 ) -> Any:
     """Check the options of an algorithm, and return its result on a graph as a lazy frame."""
-    declared, spec = ALGORITHMS[run.__name__], shards.spec
+    declared, spec = DECLARED[run.__name__], shards.spec
     if declared.weights == "required" and not spec.weighted:
         raise WeightError(
             f"{declared.name} needs the weights of the edges; name their column where the edges are given, "

@@ -127,6 +127,7 @@ _FOREIGN = {
     "harmonic_centrality": "harmonic",
     "hits": "authority_score hub_score",
     "induced_subgraph": "subgraph",
+    "k_shortest_paths": "get_k_shortest_paths shortest_simple_paths yen yens",
     "katz_centrality": "katz",
     "label_propagation": (
         "asyn_lpa_communities community_label_propagation label_propagation_communities lpa plp"

@@ -23,6 +23,7 @@ NAMED = {
     "bfs": "sources",
     "ego_graph": "centers",
     "induced_subgraph": "subset",
+    "k_shortest_paths": "pairs",
     "neighbors": "sources",
     "personalized_pagerank": "sources",
     "random_walks": "starts",
@@ -31,6 +32,7 @@ NAMED = {
     "sssp": "sources",
 }
 OTHERS = {
+    "k_shortest_paths": {"k": 2},
     "k_truss": {"k": 2},
     "random_walks": {"length": 3},
     "simple_cycles": {"max_length": 3},
@@ -43,7 +45,8 @@ def rows_of(name, edges, vertices, result):
     declared = ALGORITHMS[name]
     if name in ("personalized_pagerank",):
         return [len(vertices) ** 2]
-    if declared.result.rows == "vertices" or name in ("community_metrics", "simple_paths"):
+    alone = "community_metrics", "k_shortest_paths", "simple_paths"
+    if declared.result.rows == "vertices" or name in alone:
         return [len(vertices)]
     if name == "random_walks":  # self-loops are followed until the walk ends
         return [len(vertices) + 3 * len({a for a, _ in edges})]
@@ -67,8 +70,9 @@ def test_a_graph_without_edges_between_vertices(name, built):
             options["communities"] = pd.DataFrame({"vertex": given, "community": given})
         if name in NAMED:
             options[NAMED[name]] = vertices or [7]
-        if name == "simple_paths":  # each path is a vertex alone
-            options["pairs"] = pd.DataFrame({"x": vertices or [7], "y": vertices or [7]})
+        if name in ("k_shortest_paths", "simple_paths"):  # the path from each vertex to itself
+            ends = pd.Series(vertices or [7], dtype=dtype)
+            options["pairs"] = pd.DataFrame({"x": ends, "y": ends})
         result = getattr(g, name)(**options)
         if name in NAMED and not vertices:
             with pytest.raises(UnknownVertexError, match="7"):

@@ -54,6 +54,7 @@ NEEDED = {
     "bfs": {"sources": [0]},
     "sssp": {"sources": [0]},
     "personalized_pagerank": {"sources": [0, 1]},
+    "k_shortest_paths": {"pairs": pd.DataFrame({"x": [0], "y": [1]}), "k": 2},
     "k_truss": {"k": 2},
     "random_walks": {"starts": [0], "length": 2},
     "sample_neighbors": {"seeds": [0]},

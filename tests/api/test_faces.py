@@ -22,6 +22,7 @@ OWN = {
     "bfs": {"sources": [1]},
     "sssp": {"sources": [1]},
     "personalized_pagerank": {"sources": [8, 1]},
+    "k_shortest_paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "k": 2},
     "k_truss": {"k": 2},
     "random_walks": {"starts": [1], "length": 3},
     "sample_neighbors": {"seeds": [1], "fanouts": [2]},

@@ -83,6 +83,7 @@ OWN = {
     "ego-graph": ["--centers", "1"],
     "eigenvector-centrality": ["--undirected"],
     "induced-subgraph": ["--subset", "1,5", "--subset", "8"],
+    "k-shortest-paths": ["--pairs", "pairs.csv", "--k", "2"],
     "k-truss": ["--k", "2"],
     "neighbors": ["--sources", "1"],
     "personalized-pagerank": ["--sources", "8,1"],
@@ -97,6 +98,7 @@ SAME = {  # the same options for the function
     "ego-graph": {"centers": [1]},
     "eigenvector-centrality": {"directed": False},
     "induced-subgraph": {"subset": [1, 5, 8]},
+    "k-shortest-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "k": 2},
     "k-truss": {"k": 2},
     "neighbors": {"sources": [1]},
     "personalized-pagerank": {"sources": [8, 1]},
@@ -112,6 +114,7 @@ def roads():
     ROADS.to_csv("roads.csv", index=False)
     SAME["community-metrics"]["communities"].to_csv("communities.csv", index=False)
     pd.DataFrame({"id": [1]}).to_csv("seeds.csv", index=False)
+    SAME["k-shortest-paths"]["pairs"].to_csv("pairs.csv", index=False)
     return ["roads.csv", *ENDS]
 
 
@@ -125,6 +128,13 @@ def test_every_algorithm_gives_what_its_function_gives(name, roads):
         function = getattr(gf, ALGORITHMS[name])
         reference = function(ROADS, source="a", target="b", **SAME.get(name, {})).compute()
     check(pd.read_parquet("out.parquet"), reference.reset_index(drop=True))
+
+
+def test_the_paths_of_pairs_in_a_file(roads):
+    run("shortest-paths", *roads, "--pairs", "pairs.csv", "--weight", "km", "-o", "out.parquet")
+    pairs = SAME["k-shortest-paths"]["pairs"]
+    graph = gf.Graph(ROADS, source="a", target="b", weight="km")
+    check(pd.read_parquet("out.parquet"), graph.shortest_paths(pairs=pairs).compute())
 
 
 GIVEN = [

@@ -116,6 +116,9 @@ RULES: dict[str, Rule] = {
         {"alpha": 2.0**-9, "normalized": False, "tol": 1e-13}, **ITERATED,
         repeated={}, changed={"alpha": 0.5}, turned=AHEAD,
     ),
+    "k_shortest_paths": Rule(
+        {"k": 3}, repeated={}, doubled={"length": 2}, turned="the last vertex decides between ties"
+    ),
     "label_propagation": Rule(repeated={}),
     "leiden": Rule(**GREEDY),
     "louvain": Rule(**GREEDY),
@@ -162,6 +165,8 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
         options["targets"] = network.vertices
     if name == "simple_paths":
         options["pairs"] = [(a, b) for a in at for b in at]
+    if name == "k_shortest_paths":
+        options["pairs"] = [(a, b) for a in at for b in network.vertices]
     if name == "community_metrics":
         options["communities"] = [(v, v % 3) for v in network.vertices]
     return asker.ask(name, network, form, **options)

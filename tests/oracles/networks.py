@@ -228,7 +228,7 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
     persist = ".persist()" if form.persisted else ""
     options = {option: form.option(option, value) for option, value in options.items()}
     call = f"graph.{name}({_arguments(options)})"
-    if name == "shortest_paths":
+    if name == "shortest_paths" and "pairs" not in options:
         search, targets = f"{'sssp' if network.weighted else 'bfs'}", options.pop("targets")
         call = f"gf.{name}(graph.{search}({_arguments(options)}), targets={_code(targets)})"
     later = ""

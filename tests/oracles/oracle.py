@@ -61,6 +61,11 @@ def some(rng: Random, network: Network) -> list[int]:
     return rng.choices(pool, k=rng.choice([0, *[1, 1, 2, 4] * 6]))
 
 
+def paired(rng: Random, network: Network) -> list[tuple[int, int]]:
+    """Draw pairs of vertices."""
+    return list(zip(some(rng, network), some(rng, network), strict=False))
+
+
 def maybe(draw: Callable[..., Any]) -> Callable[..., Any]:
     return lambda rng, network: draw(rng, network) if rng.random() < 0.5 else None
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from random import Random
 from typing import Any
 
 from .networks import Network, same
-from .oracle import expect, maybe, oracle, some
-
-
-def paired(rng: Random, network: Network) -> list[tuple[int, int]]:
-    return list(zip(some(rng, network), some(rng, network), strict=False))
-
+from .oracle import expect, maybe, oracle, paired
 
 MEASURE = (
     ["jaccard", "sorensen", "overlap", "cosine", "adamic_adar", "common_neighbors"],

@@ -29,8 +29,12 @@ from .ranks import bounded, converges
 
 #: Measures that are not defined with weights.
 WITHOUT_WEIGHTS = "cosine", "adamic_adar", "common_neighbors"
+K_IS_NEEDED = ("k_truss", "k"), ("k_shortest_paths", "k")
 #: Functions that never follow an edge whose weight is infinite.
-MAY_BE_INFINITE = "closeness_centrality", "harmonic_centrality", "shortest_paths", "sssp"
+MAY_BE_INFINITE = (
+    *("closeness_centrality", "harmonic_centrality", "k_shortest_paths"),
+    *("shortest_paths", "sssp"),
+)
 
 
 def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
@@ -41,10 +45,12 @@ def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
             value = values(rng, network)
             if value is not None:
                 found[option] = value
-        elif rng.random() < 0.6 or "length" in option or (name, option) == ("k_truss", "k"):
+        elif rng.random() < 0.6 or "length" in option or (name, option) in K_IS_NEEDED:
             found[option] = rng.choice(values[1] if rng.random() < 0.03 else values[0])
     if found.get("fanouts") == [2**62]:
         found.pop("replace", None)  # the sample would have as many edges
+    if name == "shortest_paths" and "pairs" in found:
+        found = {"pairs": found["pairs"]}
     return found
 
 

@@ -142,6 +142,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert ids.events.compute().event.nunique() > 0
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
     steps = [widest(), {"width": "width / 2"}]
+    pairs = pd.DataFrame({"first": [start], "last": [start]})
     answers: list[dd.DataFrame] = [
         g.layout(),
         g.vertices(),
@@ -162,6 +163,10 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.k_core(g, k=3),
         gf.shortest_paths(g.bfs(start), targets=[start]),
         g.shortest_paths(start, targets=[start]),
+        gf.shortest_paths(g, pairs=pairs),
+        g.shortest_paths(pairs=pairs),
+        gf.k_shortest_paths(g, pairs=pairs, k=2),
+        g.k_shortest_paths(pairs, k=2),
         g.k_core(),
         gf.hits(g, max_iter=200, tol=0.01),
         g.hits(max_iter=200, tol=0.01),
