@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 import dask_graphflow as gf
-from benchmarks.lib.required import ACYCLIC, edges_for, options_for
+from benchmarks.lib.required import ORIENTED, edges_for, form_of, options_for
 from dask_graphflow.algorithms import ALGORITHMS
 
 SMALL, LARGE = 2_000, 300_000  # edges; large graphs have several parts per thread and are not light
@@ -48,10 +48,10 @@ def results(functions: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
             for name in some:
                 frame = random_edges(name, count, dtype)
                 yield f"{name} {count} {dtype}", call_with_frame(name, frame)
-            for acyclic in {name in ACYCLIC for name in some}:
-                of_these = [name for name in some if (name in ACYCLIC) == acyclic]
+            for form in sorted({form_of(name) for name in some}):
+                of_these = [name for name in some if form_of(name) == form]
                 frame = random_edges(of_these[0], count, dtype)
-                saved = Path(folder, f"{dtype}-{count}-{acyclic}")
+                saved = Path(folder, f"{dtype}-{count}-{form}")
                 for about, graph in graphs(frame, saved):
                     for name in of_these:
                         if suits(name, about):
@@ -100,7 +100,7 @@ def graphs(frame: pd.DataFrame, saved: Path) -> Iterator[tuple[About, gf.Graph]]
 def suits(name: str, about: About) -> bool:
     """Return whether a function accepts such a graph."""
     weighted = about.weight is not None or ALGORITHMS[name].weights != "required"
-    return weighted and (about.directed or name not in ACYCLIC)
+    return weighted and (about.directed or name not in ORIENTED)
 
 
 def call_with_frame(name: str, frame: pd.DataFrame) -> pd.DataFrame:

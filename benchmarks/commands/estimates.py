@@ -21,7 +21,7 @@ import pandas as pd
 import dask_graphflow as gf
 from benchmarks.lib import machine, report, rss
 from benchmarks.lib.edges import Edges
-from benchmarks.lib.required import ACYCLIC, edges_for, options_for
+from benchmarks.lib.required import ORIENTED, edges_for, options_for
 from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.api.estimate import PATHS
 from dask_graphflow.kernels.memory import PROCESS
@@ -171,7 +171,7 @@ def prepared(
     vertices = pd.Series(np.append(edges.start, vertices[vertices != edges.start]))
     options = dict(options_for(vertices).get(name, {}))
     about: dict[str, Any] = {
-        "directed": declared.directed and (graph in DIRECTED or name in ACYCLIC)
+        "directed": declared.directed and (graph in DIRECTED or name in ORIENTED)
     }
     some = vertices.iloc[-MANY.get(call, 1) :]
     if call == "personalized_pagerank":

@@ -16,7 +16,7 @@ from benchmarks.lib.errors import ContenderFailedError
 from benchmarks.lib.first_call import DASK
 from benchmarks.lib.graphs import DIRECTED, Inputs
 from benchmarks.lib.harness import in_process
-from benchmarks.lib.required import ACYCLIC, options_for
+from benchmarks.lib.required import ORIENTED, edges_for, options_for
 from benchmarks.lib.rows import ROWS, Row
 from benchmarks.peers import host
 
@@ -119,9 +119,12 @@ def written(name: str, row: Row | None, inputs: Inputs, folder: Path) -> Path:
         import pandas as pd
 
         weighted = name in ALGORITHMS and ALGORITHMS[name].weights == "required"
-        graph = "acyclic" if name in ACYCLIC else "weighted" if weighted else "undirected"
+        graph = "acyclic" if name in ORIENTED else "weighted" if weighted else "undirected"
         given = options_for(pd.Series(range(inputs.vertices))).get(name, {})
     columns = inputs.columns(graph)
+    if row is None and name in ORIENTED:
+        ends = edges_for(name, pd.DataFrame({"src": columns["source"], "dst": columns["target"]}))
+        columns = {"source": ends["src"].to_numpy(), "target": ends["dst"].to_numpy()}
     if "weight" in columns:
         given["weight"] = "weight"
     if graph in DIRECTED and name in ALGORITHMS:

@@ -22,12 +22,12 @@ from benchmarks.lib import gpu, report
 from benchmarks.lib.edges import SEED, Edges, Sizes, rmat, road
 from benchmarks.lib.errors import UnusableInputError
 from benchmarks.lib.ours import call_with
-from benchmarks.lib.required import ACYCLIC, edges_for, options_for
+from benchmarks.lib.required import ORIENTED, edges_for, form_of, options_for
 from dask_graphflow.algorithms import ALGORITHMS
 
 GRAPHS = ("rmat", "road")
 SIDE = 512  # vertices along each side of the grid of the road-like graph
-DIRECTED = ("hits", "pagerank", "strongly_connected_components", *ACYCLIC)
+DIRECTED = ("hits", "pagerank", "strongly_connected_components", *ORIENTED)
 KEPT = 12  # kernels of each function whose numbers are stored
 SECONDS = 1.0  # no further round begins after this time
 KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
@@ -99,12 +99,12 @@ class Graphs:
         occurs[edges.start] = False
         vertices = pd.Series(np.append(edges.start, occurs.nonzero()[0]))
         self._options = options_for(vertices) | _options(vertices, sources)
-        self._built: dict[tuple[bool, bool, bool], gf.Graph] = {}
+        self._built: dict[tuple[bool, bool, str], gf.Graph] = {}
 
     def graph(self, function: str) -> gf.Graph:
         """Return the graph that a function is measured on, which is built when it is first used."""
         weighted = ALGORITHMS[function].weights == "required"
-        key = directed, *_ = function in DIRECTED, weighted, function in ACYCLIC
+        key = directed, *_ = function in DIRECTED, weighted, form_of(function)
         if key not in self._built:
             edges = self._put(edges_for(function, self.edges.frame))
             self._built[key] = gf.Graph(

@@ -7,19 +7,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-ACYCLIC = ("topological_order",)  # functions of directed graphs without cycles
+#: Functions of directed graphs of a certain form; see :func:`edges_for`.
+ORIENTED = ("bipartite_projection", "topological_order")
+
+
+def form_of(function: str) -> str:
+    """Return the name of a function that accepts the same edges: the only one, or empty for most."""
+    return function if function in ORIENTED else ""
 
 
 def edges_for(function: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Return edges that a function accepts, given a frame whose columns src and dst are the ends.
 
-    If they must not have cycles, each edge leads from the smaller id to the larger one.
+    If they must not have cycles, each edge leads from the smaller id to the larger one. If the graph must
+    be bipartite, only edges between the smaller half of the ids and the larger half are left.
     """
-    if function not in ACYCLIC:
+    if function not in ORIENTED:
         return frame
     source, target = frame["src"].to_numpy(), frame["dst"].to_numpy()
-    turned = frame.assign(src=np.minimum(source, target), dst=np.maximum(source, target))
-    return turned[source != target].reset_index(drop=True)
+    source, target = np.minimum(source, target), np.maximum(source, target)
+    kept = source != target
+    if function == "bipartite_projection":
+        every = np.unique([source, target])
+        middle = every[len(every) // 2]
+        kept = (source < middle) & (target >= middle)
+    return frame.assign(src=source, dst=target)[kept].reset_index(drop=True)
 
 
 def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
@@ -32,6 +44,7 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
     return {
         "betweenness_centrality": {"k": 16},
         "bfs": {"sources": one},
+        "bipartite_projection": {"side": "source", "measure": "jaccard"},
         "closeness_centrality": {"k": 64},
         "community_metrics": {"communities": communities},
         "edge_betweenness_centrality": {"k": 16},

@@ -12,7 +12,7 @@ import pandas as pd
 from dask.typing import no_default
 
 from dask_graphflow.exceptions import EdgeListError, VertexTypeError, WeightError
-from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph import dtypes, edgelist, frames
 from dask_graphflow.graph.arrow import Choose, as_frame
 from dask_graphflow.graph.vertex_ids import typed
 from dask_graphflow.showing.values import shown
@@ -91,8 +91,9 @@ def as_edges(
 
 def _is_matrix(given: Any) -> bool:
     """Say whether a value is a sparse matrix; the columns of a frame can have any name."""
-    # A frame takes long to say that it has no attribute.
-    return not hasattr(given, "columns") and hasattr(given, "tocsr")
+    if frames.is_pandas(type(given)):  # it takes long to say that it has no attribute
+        return False
+    return hasattr(given, "tocsr") and not hasattr(given, "columns")
 
 
 def _lists(given: Any) -> bool:

@@ -16,7 +16,9 @@ _DEPTH = (
     "cutoff depth depth_limit hops k_hop limit max_depth max_dist max_distance max_hops maxdist"
 )
 _PATHS = (
-    "astar_path bellman_ford bellman_ford_path bellman_ford_path_length delta_stepping dijkstra "
+    "all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length all_pairs_dijkstra "
+    "all_pairs_dijkstra_path all_pairs_dijkstra_path_length astar_path bellman_ford "
+    "bellman_ford_path bellman_ford_path_length delta_stepping dijkstra "
     "dijkstra_path dijkstra_path_length distances floyd_warshall get_shortest_paths johnson "
     "multi_source_dijkstra multi_source_dijkstra_path multi_source_dijkstra_path_length "
     "shortest_distance shortest_path_length single_source_bellman_ford "
@@ -99,14 +101,16 @@ _FOREIGN = {
     ),
     "articulation_points": "biconnected_components cut_vertices is_biconnected",
     "betweenness_centrality": "betweenness",
+    "bipartite_projection": "is_bipartite projected_graph sets weighted_projected_graph",
     "bfs": (
-        "ancestors bfs_edges bfs_layers bfs_predecessors bfs_successors bfs_tree "
+        "all_pairs_shortest_path all_pairs_shortest_path_length ancestors bfs_edges bfs_layers "
+        "bfs_predecessors bfs_successors bfs_tree "
         "breadth_first_order breadth_first_search descendants descendants_at_distance has_path "
         "single_source_shortest_path single_source_shortest_path_length "
         "single_target_shortest_path single_target_shortest_path_length"
     ),
-    "bridges": "has_bridges",
-    "closeness_centrality": "closeness",
+    "bridges": "bridge_components has_bridges is_branching is_forest is_tree",
+    "closeness_centrality": "average_shortest_path_length closeness wiener_index",
     "clustering": (
         "average_clustering local_clustering transitivity transitivity_local_undirected "
         "transitivity_undirected"
@@ -119,14 +123,16 @@ _FOREIGN = {
     ),
     "core_number": "coreness kcore_decomposition k_corona k_crust k_shell",
     "degree_centrality": "in_degree_centrality out_degree_centrality",
-    "degrees": "degree in_degree in_degrees out_degree out_degrees strength",
+    "degrees": "degree in_degree in_degrees is_eulerian out_degree out_degrees strength",
+    "eccentricity": "center periphery radius",
     "edge_betweenness_centrality": "edge_betweenness",
     "ego_graph": "neighborhood",
     "eigenvector_centrality": "eigenvector",
-    "greedy_color": "coloring sequential_vertex_coloring vertex_coloring_greedy",
-    "harmonic_centrality": "harmonic",
+    "greedy_color": "color coloring sequential_vertex_coloring vertex_coloring_greedy",
+    "harmonic_centrality": "global_efficiency harmonic",
     "hits": "authority_score hub_score",
     "induced_subgraph": "subgraph",
+    "shortest_paths": "bidirectional_dijkstra bidirectional_shortest_path",
     "k_shortest_paths": "get_k_shortest_paths shortest_simple_paths yen yens",
     "katz_centrality": "katz",
     "label_propagation": (
@@ -147,17 +153,18 @@ _FOREIGN = {
     "save": "to_parquet write write_edgelist",
     "similarity": (
         "adamic_adar adamic_adar_index jaccard jaccard_coefficient overlap similarity_jaccard "
-        "sorensen vertex_similarity"
+        "preferential_attachment sorensen vertex_similarity"
     ),
     "simple_cycles": "all_simple_cycles cycles elementary_circuits elementary_cycles",
     "simple_paths": "all_paths all_simple_paths get_all_simple_paths",
     "sssp": _PATHS,
     "strongly_connected_components": (
-        "is_strongly_connected number_strongly_connected_components scc"
+        "attracting_components is_attracting_component is_semiconnected is_strongly_connected "
+        "number_attracting_components number_strongly_connected_components scc"
     ),
     "to_scipy": "adjacency adjacency_matrix get_adjacency_sparse",
     "topological_order": (
-        "is_dag is_directed_acyclic_graph topological_generations topological_sort "
+        "is_arborescence is_dag is_directed_acyclic_graph topological_generations topological_sort "
         "topological_sorting"
     ),
     "triangle_count": "triangles",

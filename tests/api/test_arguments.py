@@ -305,7 +305,7 @@ def test_every_word_of_another_library_stands_for_a_name_of_this_one():
 
 #: Options of NetworkX's functions that have another name here, and those without a counterpart.
 NETWORKX = {
-    "cutoff": {"depth_limit", "cutoff"},
+    "cutoff": {"depth_limit", "cutoff", "max_length"},
     "distance": {"depth_limit", "weight"},
     "ebunch": {"pairs"},
     "n": {"centers"},
@@ -321,7 +321,7 @@ NETWORKX = {
 def test_names_of_networkx_lead_to_those_of_this_library():
     nx = pytest.importorskip("networkx")
     functions = pytest.importorskip("_graphflow_networkx").FUNCTIONS
-    seen = set()
+    modules, seen = (nx, nx.community, nx.bipartite, nx.algorithms.connectivity), set()
     for name in functions:
         ours = name
         if name not in gf.__all__:
@@ -330,7 +330,8 @@ def test_names_of_networkx_lead_to_those_of_this_library():
             ours = named(str(missing.value))
         if ours == "shortest_paths":
             continue  # it reads results instead of edges, and its error says so
-        theirs = (getattr(nx, name, None) or getattr(nx.community, name)).orig_func
+        theirs = next(getattr(one, name) for one in modules if hasattr(one, name))
+        theirs = theirs.orig_func
         taken = inspect.signature(getattr(gf.Graph, ours)).parameters
         reading = inspect.signature(getattr(gf, ours)).parameters
         for option in inspect.signature(theirs).parameters:

@@ -58,6 +58,7 @@ NEEDED = {
     "k_truss": {"k": 2},
     "random_walks": {"starts": [0], "length": 2},
     "sample_neighbors": {"seeds": [0]},
+    "bipartite_projection": {"side": "source"},
     "simple_cycles": {"max_length": 3},
     "simple_paths": {"pairs": pd.DataFrame({"x": [0], "y": [1]}), "max_length": 3},
     "neighbors": {"sources": [0]},

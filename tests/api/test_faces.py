@@ -26,6 +26,7 @@ OWN = {
     "k_truss": {"k": 2},
     "random_walks": {"starts": [1], "length": 3},
     "sample_neighbors": {"seeds": [1], "fanouts": [2]},
+    "bipartite_projection": {"side": "source"},
     "simple_cycles": {"max_length": 3},
     "simple_paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "max_length": 2},
     "neighbors": {"sources": [1]},
@@ -33,7 +34,7 @@ OWN = {
     "ego_graph": {"centers": [1]},
     "induced_subgraph": {"subset": [1, 5, 8]},
 }
-AS_DECLARED = ("connected_components", "topological_order")
+AS_DECLARED = ("bipartite_projection", "connected_components", "topological_order")
 
 
 def reading(name):
@@ -57,18 +58,20 @@ def test_the_generated_files_are_current():
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_every_way_to_call_gives_the_same(name, graph):
-    own = OWN.get(name, {})
+    own, edges = OWN.get(name, {}), EDGES
+    if name == "bipartite_projection":
+        edges = EDGES.assign(b=EDGES["b"] + 10)
     plain = graph
     if ALGORITHMS[name].weights == "optional":  # the frame is read without weights here
         plain = gf.Graph(EDGES, **ENDS, directed=False)
-    if name == "topological_order":  # an edge without a direction is a cycle
-        plain = gf.Graph(EDGES, **ENDS)
+    if name in ("bipartite_projection", "topological_order"):  # of directed graphs only
+        plain = gf.Graph(edges, **ENDS)
     wanted = getattr(plain, name)(**own).compute()
     assert len(wanted)
     for found in (
         getattr(gf, name)(plain, **own),
-        getattr(gf, name)(EDGES, **reading(name), **own),
-        getattr(EDGES.gf, name)(**reading(name), **own),
+        getattr(gf, name)(edges, **reading(name), **own),
+        getattr(edges.gf, name)(**reading(name), **own),
     ):
         pd.testing.assert_frame_equal(found.compute(), wanted)
 

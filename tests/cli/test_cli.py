@@ -83,7 +83,10 @@ OWN = {
     "ego-graph": ["--centers", "1"],
     "eigenvector-centrality": ["--undirected"],
     "induced-subgraph": ["--subset", "1,5", "--subset", "8"],
+    "bipartite-projection": ["--side", "source"],
     "k-shortest-paths": ["--pairs", "pairs.csv", "--k", "2"],
+    "simple-cycles": ["--max-length", "3", "--undirected"],
+    "simple-paths": ["--pairs", "pairs.csv", "--max-length", "2"],
     "k-truss": ["--k", "2"],
     "neighbors": ["--sources", "1"],
     "personalized-pagerank": ["--sources", "8,1"],
@@ -98,7 +101,10 @@ SAME = {  # the same options for the function
     "ego-graph": {"centers": [1]},
     "eigenvector-centrality": {"directed": False},
     "induced-subgraph": {"subset": [1, 5, 8]},
+    "bipartite-projection": {"side": "source"},
     "k-shortest-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "k": 2},
+    "simple-cycles": {"max_length": 3, "directed": False},
+    "simple-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "max_length": 2},
     "k-truss": {"k": 2},
     "neighbors": {"sources": [1]},
     "personalized-pagerank": {"sources": [8, 1]},
@@ -120,13 +126,17 @@ def roads():
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_gives_what_its_function_gives(name, roads):
+    edges = ROADS
+    if name == "bipartite-projection":
+        edges = ROADS.assign(b=ROADS["b"] + 10)
+        edges.to_csv("roads.csv")
     run(name, *roads, *OWN.get(name, ()), "-o", "out.parquet")
     if name == "shortest-paths":
         graph = gf.Graph(ROADS, source="a", target="b", weight="km")
         reference = graph.shortest_paths([1], [5, 2]).compute()
     else:
         function = getattr(gf, ALGORITHMS[name])
-        reference = function(ROADS, source="a", target="b", **SAME.get(name, {})).compute()
+        reference = function(edges, source="a", target="b", **SAME.get(name, {})).compute()
     check(pd.read_parquet("out.parquet"), reference.reset_index(drop=True))
 
 

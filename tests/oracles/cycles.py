@@ -7,8 +7,7 @@ from typing import Any
 import networkx as nx
 
 from .networks import Network
-from .oracle import maybe, oracle, some
-from .similarity import paired
+from .oracle import maybe, oracle, paired, some
 
 
 @oracle(max_length=([1, 2, 3, 4], [0, -1, 1.5, None]), through=maybe(some),

@@ -101,6 +101,11 @@ def rankings(edges: dd.DataFrame) -> pd.DataFrame:
     return ranks.merge(groups, on="vertex")
 
 
+def projected(g: gf.Graph) -> dd.DataFrame:
+    """Return the edges of one side of a bipartite graph."""
+    return g.bipartite_projection(side="target")
+
+
 def ordered(g: gf.Graph) -> dd.DataFrame:
     """Return the order of a graph that is directed and has no cycle."""
     return g.topological_order()
@@ -192,8 +197,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.maximal_independent_set(seed=1),
         gf.greedy_color(g, seed=1),
         g.greedy_color(seed=1),
-        gf.bipartite_projection(g, side="source", measure="jaccard"),
-        g.bipartite_projection(side="target"),
+        gf.bipartite_projection([(1, 2), (3, 2)], side="source", measure="jaccard"),
+        projected(gf.Graph([(1, 2), (1, 3)])),
         gf.similarity(g, top_k=3),
         g.similarity(top_k=3),
         gf.random_walks(g, starts=start, length=4, walks_per_vertex=2, p=0.5, q=2, seed=1),
