@@ -56,7 +56,7 @@ CALLS = {
         ("shortest paths", 0, 2.5),
         ("personalized ranks", 8, 2),
         ("louvain", 18, 0),
-        ("leiden", 20, 0),
+        ("leiden", 21, 0),
     ],
 )
 def test_the_peak_is_a_small_multiple_of_input_and_result(name, of_input, of_result):
