@@ -29,7 +29,7 @@ from .ranks import bounded, converges
 
 #: Measures that are not defined with weights.
 WITHOUT_WEIGHTS = "cosine", "adamic_adar", "common_neighbors"
-K_IS_NEEDED = ("k_truss", "k"), ("k_shortest_paths", "k")
+ARE_NEEDED = ("k_truss", "k"), ("k_shortest_paths", "k"), ("bipartite_projection", "side")
 #: Functions that never follow an edge whose weight is infinite.
 MAY_BE_INFINITE = (
     *("closeness_centrality", "harmonic_centrality", "k_shortest_paths"),
@@ -45,7 +45,7 @@ def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
             value = values(rng, network)
             if value is not None:
                 found[option] = value
-        elif rng.random() < 0.6 or "length" in option or (name, option) in K_IS_NEEDED:
+        elif rng.random() < 0.6 or "length" in option or (name, option) in ARE_NEEDED:
             found[option] = rng.choice(values[1] if rng.random() < 0.03 else values[0])
     if found.get("fanouts") == [2**62]:
         found.pop("replace", None)  # the sample would have as many edges
