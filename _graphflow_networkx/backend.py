@@ -75,7 +75,7 @@ def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool |
             return f"{kind} graphs are not supported"
     if function.needs and all(given.get(option) is None for option in function.needs):
         needed = " or ".join(f"{option}=" for option in function.needs)
-        return f"all pairs of nodes are not supported; give {needed}"
+        return f"a call without {needed} is not supported"
     return True
 
 

@@ -124,10 +124,12 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
     first, last = 0, len(graph) - 1
     options: dict[str, Any] = {
         "alpha": 0.01 if name == "katz_centrality" else None,
+        "cutoff": 2 if name == "all_simple_paths" else None,
         "communities": [set(range(part, len(graph), 8)) for part in range(8)],
         "distance": 2 if name == "descendants_at_distance" else None,
         "ebunch": [(node, (node + 7) % len(graph)) for node in range(len(graph))],
         "k": K.get(name),
+        "length_bound": 3,
         "n": last,
         "seed": 1,
         "source": first,

@@ -193,7 +193,8 @@ def test_the_stub_of_the_package_has_the_same_names():
 
 def test_every_module_of_an_algorithm_declares_it():
     assert [one.name for one in ALGORITHMS.values()] == list(ALGORITHMS)
-    assert DECLARED.keys() == {*ALGORITHMS}
+    # The two ways to call shortest_paths share a folder, which is not an algorithm of that name.
+    assert DECLARED.keys() - {"shortest_paths"} == {*ALGORITHMS}
     assert "quotient" not in ALGORITHMS
     with pytest.raises(KeyError):
         ALGORITHMS["quotient"]
