@@ -119,7 +119,7 @@ def test_a_chain_of_updates_has_the_results_of_calls_from_scratch(
 
 
 OTHER_IDS = {
-    "days": lambda k: [pd.Timestamp("2020-01-01") + pd.Timedelta(days=k)],
+    "times": lambda k: [pd.Timestamp("2020-01-01") + pd.Timedelta(seconds=k)],
     "bytes": lambda k: [f"{k % 7}{k}".encode()],
     "decimals": lambda k: [decimal.Decimal(k) / 4],
     "pairs": lambda k: [k // 7, f"v{k % 7}"],
