@@ -49,8 +49,7 @@ def bound_eccentricities(
     components, done, open_before = ByComponent(g), 0, g.count
     lower, upper = g.column(0, "int32"), np.where(g.exists, UNKNOWN, 0).astype("int32")
     while done != searches:
-        least = int(g.largest(lower)) if only_largest else 0
-        left = np.flatnonzero(upper > np.maximum(lower, least))
+        left = _open(g, lower, upper, only_largest=only_largest)
         open_now = g.all_sum(len(left))
         if not open_now:
             break
@@ -66,10 +65,15 @@ def bound_eccentricities(
         done += 1
         few = done > FIRST and open_before - open_now < WORD // 2
         if searches is None and few and g.largest(distance) <= SHALLOW:
-            least = int(g.largest(lower)) if only_largest else 0
-            _measure(g, np.flatnonzero(upper > np.maximum(lower, least)), lower, upper)
+            _measure(g, _open(g, lower, upper, only_largest=only_largest), lower, upper)
         open_before = open_now
     return Bounds(lower, upper)
+
+
+def _open(g: GraphView, lower: Any, upper: Any, *, only_largest: bool) -> Any:
+    """Return the positions of the vertices whose bounds have to be narrowed. All members call it."""
+    least = int(g.largest(lower)) if only_largest else 0
+    return np.flatnonzero(upper > np.maximum(lower, least))
 
 
 def _measure(g: GraphView, left: Any, lower: Any, upper: Any) -> None:

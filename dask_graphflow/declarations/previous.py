@@ -200,7 +200,7 @@ class Expected:
 
     @staticmethod
     def _subtract(g: Any, ids: Any) -> Any | None:
-        """Return the numbers of ids that are integers close together; None if one is no vertex number."""
+        """Return the numbers of ids that are integers close together; None if one is out of their range."""
         shard, column = g.member.shard, ids.iloc[:, 0]
         plain = frames.are_integers([column.dtype])  # without nulls
         if not dtypes.is_integer(column.dtype) or (not plain and column.isna().any()):

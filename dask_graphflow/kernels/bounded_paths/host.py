@@ -11,6 +11,7 @@ from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_atomics import fetch_add
 from dask_graphflow.kernels.host_threads import even_turns, run, take
+from dask_graphflow.kernels.intersect.host import lower_bound
 
 from . import Searches
 
@@ -119,14 +120,8 @@ def _add(path, edges, limits, stop, places, order, listed):
 @_inner
 def _has(ends, low, high, w):
     """Return whether a row, which is in ascending order, has an end."""
-    stop = high
-    while low < high:
-        middle = (low + high) >> 1
-        if ends[middle] < w:
-            low = middle + 1
-        else:
-            high = middle
-    return low < stop and ends[low] == w
+    at = lower_bound(ends, low, high, w)
+    return at < high and ends[at] == w
 
 
 @_inner
