@@ -268,6 +268,9 @@ class OnHost:
     def __getitem__(self, name):
         return self.collection[name]
 
+    def __len__(self):
+        return len(self.collection)
+
     def compute(self, **options):
         result = self.collection.compute(**options)
         assert type(result).__module__.startswith("cudf")

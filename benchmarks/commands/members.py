@@ -167,9 +167,11 @@ def _peer(
     def work() -> Outcome:
         with client.as_current(), gpu.peer_errors():
             if not made:
+                here.rest(client)
                 cugraph.start_on_workers()
                 name = "build" if call in BUILDS else call
                 made.append(cugraph.on_workers(name, edges, files["start"], side.ITERATIONS))
+                here.hold(client)  # the graph of the peer stays on the workers
             return Outcome(timed(made[0]).seconds)
 
     return work

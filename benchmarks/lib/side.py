@@ -263,7 +263,7 @@ class Side:
 
     def _steps(self, traced: Any, client: Any) -> float:
         """Return the seconds of the supersteps; if there are several members, those of the slowest."""
-        self._rest(client)
+        self.rest(client)
         with self._scheduler(client):
             steps = traced()[1].compute()
         if "member" in steps:
@@ -277,7 +277,7 @@ class Side:
             with self._scheduler(client):
                 self._graphs[key] = self._build(build, members, client)
                 self._waited(self._graphs[key], client)
-            self._hold(client)
+            self.hold(client)
         return self._graphs[key]
 
     def _build(self, name: str, members: int | None, client: Any) -> Any:
@@ -291,7 +291,7 @@ class Side:
                 edges = (edges.to_backend("cudf") if self._gpu else edges).persist()
                 self._edges[client] = edges
                 len(edges)  # waits for the edges
-            self._hold(client)
+            self.hold(client)
         return self._edges[client]
 
     def _waited(self, graph: Any, client: Any) -> None:
@@ -300,7 +300,7 @@ class Side:
             _ = graph.num_edges
 
     def _timed(self, work: Callable[[], Any], client: Any) -> float:
-        self._rest(client)
+        self.rest(client)
         with self._scheduler(client):
             began = time.perf_counter()
             work()
@@ -330,12 +330,12 @@ class Side:
             self._clients[workers] = enter(Client(cluster, set_as_default=False))
         return self._clients[workers]
 
-    def _hold(self, client: Any) -> None:
+    def hold(self, client: Any) -> None:
         """Record the number of tasks that a cluster's scheduler has between calls."""
         if client is not None:
             self._held[client] = known_tasks(client)
 
-    def _rest(self, client: Any) -> None:
+    def rest(self, client: Any) -> None:
         """Wait until the scheduler has forgotten the last call, because it would reuse a known result."""
         if client is not None:
             wait_until_forgotten(client, self._held[client])

@@ -182,7 +182,8 @@ def start_on_workers() -> None:
     """Set up the communicator that dask-cugraph needs on the workers of the current client."""
     from cugraph.dask.comms import comms
 
-    comms.initialize(p2p=True)
+    if not comms.is_initialized():
+        comms.initialize(p2p=True)
 
 
 def on_workers(algorithm: str, edges: Any, start: int, iterations: int) -> Callable[[], Any]:
