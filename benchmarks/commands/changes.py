@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import dask_graphflow as gf
-from benchmarks.lib import report
+from benchmarks.lib import gpu, report
 from benchmarks.lib.batches import INSERTS, Batches, clock
 from benchmarks.lib.errors import DisagreementError, UnusableInputError
 from benchmarks.lib.graphs import Inputs
@@ -31,7 +31,8 @@ function with the result on the version before ("core_number" has no such option
 (build + alone) / (update + follows); for a build, build / update. Exact results are compared with those
 from scratch. Text ids have nine digits, and weights. Rows of NetworKit: its graph is changed edge by edge,
 and its class follows; breadth-first search follows only insertions, so nothing is deleted. Rows of igraph:
-its graph is changed batch by batch, and two iterations of Leiden start from the groups before."""
+its graph is changed batch by batch, and two iterations of Leiden start from the groups before. With --gpu,
+the times go until the GPU is idle, and no function is measured: most of them start from scratch there."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--graph", nargs="+", default=[], metavar="FILE",
         help="Parquet files whose first two columns are the ends of edges, by time if they have one",
     )  # fmt: skip
+    parser.add_argument("--gpu", action="store_true", help="measure R-MAT graphs of cuDF frames")
     parser.add_argument("--batches", type=int, default=100, help="batches of each size (100)")
     parser.add_argument(
         "--repeat", type=int, default=5, help="of these, how many from scratch, too (5)"
@@ -55,25 +57,39 @@ def run(options: argparse.Namespace) -> int:
     """Measure, print the results and store them."""
     if not (options.scale or options.graph) or min(options.batches, options.repeat) < 1:
         raise UnusableInputError("give --scale or --graph, and --batches and --repeat 1 or more")
-    made: dict[str, Callable[[], np.ndarray]] = {
-        f"scale{scale}": partial(_rmat, scale) for scale in options.scale
+    if options.gpu:
+        if options.graph or options.peers:
+            raise UnusableInputError("--gpu takes --scale, without --graph and --peers")
+        gpu.start()
+    make = _rmat_on_gpu if options.gpu else _rmat
+    made: dict[str, Callable[[], Any]] = {
+        f"scale{scale}": partial(make, scale) for scale in options.scale
     }
     made |= {Path(path).stem: partial(_read, path) for path in options.graph}
     results: dict[str, Any] = {"benchmark": "changes", "workers": options.workers, "graphs": {}}
     with dask.config.set(scheduler="threads", num_workers=options.workers):
-        for name, make in made.items():
+        for name, load in made.items():
             results["graphs"][name] = sizes = {}
-            edges = make()
+            edges = load()
             for size in SIZES:
                 sizes[f"{size:g}"] = measure(edges, size, options)
                 print(f"\n{name}, {size:g} of the edges\n{show(sizes[f'{size:g}'])}", flush=True)
-    report.show(f"\n{NOTES}", results, f"changes-{'-'.join(made)}", options)
+    where = "gpu-" if options.gpu else ""
+    report.show(f"\n{NOTES}", results, f"changes-{where}{'-'.join(made)}", options)
     return 0
 
 
 def _rmat(scale: int) -> np.ndarray:
     inputs = Inputs.of(scale, 0)
     return np.random.default_rng(0).permutation(_simple(inputs.source, inputs.target))
+
+
+def _rmat_on_gpu(scale: int) -> Any:
+    import cupy
+
+    frame = gpu.rmat(scale, parts=8, weighted=False).compute(scheduler="sync")
+    edges = _simple(frame["src"].values, frame["dst"].values)
+    return edges[cupy.random.default_rng(0).permutation(len(edges))]
 
 
 def _read(path: str) -> np.ndarray:
@@ -100,12 +116,19 @@ def _weights(source: Any, target: Any) -> Any:
 class Chain:
     """A graph that changes, beside the one that is built from its edges."""
 
-    def __init__(self, edges: np.ndarray, size: float, *, kind: str) -> None:
+    def __init__(self, edges: Any, size: float, *, kind: str, on_gpu: bool) -> None:
         self._edges, self._kind, self._batches = edges, kind, Batches(len(edges), size)
+        self._on_gpu = on_gpu
         self.seconds: dict[str, list[float]] = {}
         self.graph = self.again = self._built()
 
-    def _frame(self, which: np.ndarray) -> pd.DataFrame:
+    def _frame(self, which: np.ndarray) -> Any:
+        if self._on_gpu:
+            import cudf
+            import cupy
+
+            source, target = self._edges[cupy.asarray(which)].T
+            return cudf.DataFrame({"a": source, "b": target})
         source, target = self._edges[which].T
         frame = pd.DataFrame({"a": source, "b": target})
         if self._kind == "text":
@@ -119,8 +142,8 @@ class Chain:
         return self.clock("build", lambda: gf.Graph(edges, **how).persist())
 
     def clock(self, name: str, work: Callable[[], Any]) -> Any:
-        """Do some work, and note its CPU seconds under a name."""
-        return clock(self.seconds, name, work)
+        """Do some work, and note its seconds under a name."""
+        return clock(self.seconds, name, work, on_gpu=self._on_gpu)
 
     def step(self, *, compare: bool) -> bool:
         """Update the graph by a batch, and build it, too, if asked. Return False if no edge is left."""
@@ -159,12 +182,14 @@ CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {
 }
 
 
-def measure(edges: np.ndarray, size: float, options: argparse.Namespace) -> dict[str, Any]:
+def measure(edges: Any, size: float, options: argparse.Namespace) -> dict[str, Any]:
     """Measure all calls for batches of one size; return the seconds of each."""
     seconds: dict[str, Any] = {}
-    for kind in ("plain", "weighted", "text"):
-        chain = Chain(edges, size, kind=kind)
-        calls = {name: call for name, (own, call) in CALLS.items() if own == kind}
+    for kind in ("plain",) if options.gpu else ("plain", "weighted", "text"):
+        chain = Chain(edges, size, kind=kind, on_gpu=options.gpu)
+        calls = {
+            name: call for name, (own, call) in CALLS.items() if own == kind and not options.gpu
+        }
         found = {name: call(chain.graph).compute() for name, call in calls.items()}
         chain.seconds.clear()
         for batch in range(options.batches):
@@ -173,7 +198,7 @@ def measure(edges: np.ndarray, size: float, options: argparse.Namespace) -> dict
                 break
             for name, call in calls.items():
                 found[name] = chain.follow(name, call, found[name], compare=compare)
-            if compare and kind == "plain":
+            if compare and "triangle_count" in calls:
                 for name, graph in (("", chain.again), (", previous", chain.graph)):
                     chain.clock(f"core_number{name}", partial(_core_numbers, graph))
         seconds[kind] = chain.seconds

@@ -8,16 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.lib import gpu
+
 INSERTS = 0.8  # part of a batch that is inserted; the rest is deleted
 BASE = 0.9  # part of the edges with which a graph begins; the others are inserted later
 
 
-def clock(seconds: dict[str, list[float]], name: str, work: Callable[[], Any]) -> Any:
-    """Do some work, and note its CPU seconds under a name."""
-    began = time.process_time()
+def clock(
+    seconds: dict[str, list[float]], name: str, work: Callable[[], Any], *, on_gpu: bool = False
+) -> Any:
+    """Do some work, and note its CPU seconds under a name, or the seconds until a GPU has done it."""
+    now = _idle if on_gpu else time.process_time
+    began = now()
     result = work()
-    seconds.setdefault(name, []).append(time.process_time() - began)
+    seconds.setdefault(name, []).append(now() - began)
     return result
+
+
+def _idle() -> float:
+    """Return the time at which the GPU is idle."""
+    gpu.wait()
+    return time.perf_counter()
 
 
 class Batches:

@@ -11,6 +11,7 @@ import pytest
 import dask_graphflow as gf
 from dask_graphflow import exceptions
 from dask_graphflow.graph import partition
+from dask_graphflow.graph.update import rows
 from dask_graphflow.graph.update.batch import pairs_of
 from dask_graphflow.graph.update.rows import splice
 from dask_graphflow.kernels import rows as rows_kernels
@@ -171,6 +172,29 @@ def test_ten_updates_give_the_graph_of_the_remaining_edges(ids, multi, directed,
             want = history.build(multi=multi).persist()
             make_rows_that_updates_keep(want)
             check_same(graph, want)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
+@pytest.mark.parametrize("ids", ["integers", "spreading integers", "text"])
+def test_the_steps_of_a_device_give_the_same_rows(ids, multi, directed, members, monkeypatch):
+    """They are operations on arrays, which also take those of NumPy."""
+    history = History(
+        np.random.default_rng(6), IDS[ids], directed=directed, weighted=multi != "first"
+    )
+    history.step(300, 0)
+    graph = history.build(multi=multi, shards=members).persist()
+    make_rows_that_updates_keep(graph)
+    for _ in range(5):
+        batch = history.step(40, 30)
+        with monkeypatch.context() as patch:
+            patch.setattr(rows, "on_device", lambda array: True)
+            graph = graph.update(*batch).persist()
+            graph.edges().compute()
+        want = history.build(multi=multi).persist()
+        make_rows_that_updates_keep(want)
+        check_same(graph, want)
 
 
 @pytest.fixture

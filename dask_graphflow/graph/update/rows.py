@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, lift, lookup, on_device
+from dask_graphflow.kernels import index_dtype, lookup, on_device
 from dask_graphflow.kernels import merge as merge_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.merge import Splices
 
+from . import device_rows
 from .batch import Pairs
 
 
@@ -49,21 +50,21 @@ def splice(
     multi : str
     threads : int
     """
-    host, (low, high) = _on_host(rows), bounds
-    at, own, count = pairs.sources - low, None, len(rows.offsets) - 1
+    (low, high), count = bounds, len(rows.offsets) - 1
+    at, own = pairs.sources - low, None
     if names is not None:
-        own = names[host.first : host.first + count]
+        own = names[rows.first : rows.first + count]
         at = np.searchsorted(own, pairs.sources, side="right") - 1
-    splices = _find(host, pairs, names, at)
-    offsets = _offsets(host.offsets, own, low, high)
-    # How many edges more there are before each row.
-    grown = np.concatenate([[0], np.cumsum(splices.growth(multi))])
-    after_rows = np.concatenate([[0], pairs.sources - low + 1, [len(offsets)]])
-    offsets += np.repeat(grown, np.diff(after_rows))
-    added = None if host.weights is None else np.asarray(pairs.weights, host.weights.dtype)
-    made = merge_kernels.of(host.ends).merged(
-        host.ends,
-        host.weights,
+    there = on_device(rows.ends)
+    splices = _find(rows, pairs, names, at)
+    growth = splices.growth(multi)
+    offsets_after = device_rows.offsets_after if there else _offsets_after
+    offsets = offsets_after(rows.offsets, own, low, high, pairs.sources, growth)
+    added = None if rows.weights is None else np.asarray(pairs.weights, rows.weights.dtype)
+    merged = device_rows.merged if there else merge_kernels.of(rows.ends).merged
+    ends, weights = merged(
+        rows.ends,
+        rows.weights,
         splices,
         added,
         names=names,
@@ -71,13 +72,28 @@ def splice(
         multi=multi,
         threads=threads,
     )
-    result = Rows(offsets, *made, low)
     before = splices.had > 0
     after = (before & ~pairs.gone) | (np.diff(pairs.bounds) > 0)
-    return Spliced(lift(result) if on_device(rows.ends) else result, before, after)
+    return Spliced(Rows(offsets, ends, weights, low), before, after)
 
 
-def _offsets(offsets: np.ndarray, own: np.ndarray | None, low: int, high: int) -> np.ndarray:
+def _offsets_after(
+    offsets: np.ndarray,
+    own: np.ndarray | None,
+    low: int,
+    high: int,
+    sources: np.ndarray,
+    growth: np.ndarray,
+) -> np.ndarray:
+    """Return the offsets of new rows; see :func:`.device_rows.offsets_after`."""
+    made = _old_offsets(offsets, own, low, high)
+    grown = np.concatenate([[0], np.cumsum(growth)])  # edges, before each row
+    after_rows = np.concatenate([[0], sources - low + 1, [len(made)]])
+    made += np.repeat(grown, np.diff(after_rows))
+    return made
+
+
+def _old_offsets(offsets: np.ndarray, own: np.ndarray | None, low: int, high: int) -> np.ndarray:
     """Return old offsets for new rows `low` to ``high - 1``; `own` has the new number of each old row."""
     made = np.empty(high - low + 1, np.int64)
     if own is None:  # new rows are behind the old ones
@@ -91,20 +107,12 @@ def _offsets(offsets: np.ndarray, own: np.ndarray | None, low: int, high: int) -
     return np.cumsum(made, out=made)
 
 
-def _on_host(rows: Rows) -> Rows:
-    """Return rows in host memory, where the kernels that splice work."""
-    if not on_device(rows.ends):
-        return rows
-    to_host = kernels_for(rows.ends).to_host
-    weights = None if rows.weights is None else to_host(rows.weights)
-    return Rows(to_host(rows.offsets), to_host(rows.ends), weights, rows.first)
-
-
 def _find(rows: Rows, pairs: Pairs, names: np.ndarray | None, at: np.ndarray) -> Splices:
     """Find the old edges of each pair; `at` is the last old row that is not behind that of its source."""
     targets, known, count = pairs.targets, np.ones(len(at), bool), len(rows.offsets) - 1
     # If numbers did not change, sources that are new are behind all old ones.
-    first, stop = (rows.offsets[np.minimum(row, count)] for row in (at, at + 1))
+    near = (np.minimum(row, count) for row in (at, at + 1))
+    first, stop = (device_rows.offsets_of(rows.offsets, row) for row in near)
     if names is not None:
         own = names[rows.first : rows.first + count]
         has_row = (at >= 0) & (own[at] == pairs.sources) if len(own) else at >= 0
@@ -114,6 +122,10 @@ def _find(rows: Rows, pairs: Pairs, names: np.ndarray | None, at: np.ndarray) ->
         targets = np.where(known, old, old + 1)
     first, stop = first.astype(np.int64), stop.astype(np.int64)
     # An end that is new has a place, but no edges.
-    lookup.of(rows.ends).narrow((rows.ends,), (targets.astype(rows.ends.dtype),), first, stop)
+    targets = targets.astype(rows.ends.dtype)
+    if on_device(rows.ends):
+        device_rows.narrow(rows.ends, targets, first, stop)
+    else:
+        lookup.of(rows.ends).narrow((rows.ends,), (targets,), first, stop)
     had = np.where(known, stop - first, 0)
     return Splices(first, had, pairs.gone, pairs.targets, pairs.bounds)
