@@ -14,12 +14,15 @@ import dask_graphflow as gf
 from benchmarks.lib.errors import UnusableInputError
 from dask_graphflow.operators.priorities import priorities
 
-# In the acyclic graph, edges lead from smaller to larger ids, so every strong component is one vertex.
+# In the acyclic graph, edges lead from smaller to larger ids, so every strong component is one vertex. The
+# bipartite graph has some edges from one half of the vertices to the other half.
 GRAPHS = (
-    "edges", "directed edges", "weighted edges", "undirected", "directed", "acyclic", "weighted",
+    "edges", "directed edges", "weighted edges", "undirected", "directed", "acyclic", "bipartite",
+    "weighted",
 )  # fmt: skip
-DIRECTED = ("directed edges", "weighted edges", "directed", "acyclic")
+DIRECTED = ("directed edges", "weighted edges", "directed", "acyclic", "bipartite")
 WEIGHTED = ("weighted edges", "weighted")
+BIPARTITE = 100_000  # edges of the bipartite graph at most
 MOST = 255  # weights are whole numbers from 1 to MOST, because GAP takes no others
 
 
@@ -80,6 +83,14 @@ class Inputs:
     def _directed(self) -> tuple[Any, Any]:
         return self._distinct(self.source, self.target)
 
+    @cached_property
+    def _bipartite(self) -> tuple[Any, Any]:
+        source, target = self._undirected
+        left = priorities(np.arange(self.vertices, like=source), 2) % 2 == 0
+        across = np.flatnonzero(left[source] != left[target])[:BIPARTITE]
+        source, target = source[across], target[across]
+        return np.where(left[source], source, target), np.where(left[source], target, source)
+
     def _distinct(self, source: Any, target: Any) -> tuple[Any, Any]:
         pairs = np.unique(source.astype("int64") * self.vertices + target)
         # Shuffle the edges, because a sorted edge list would help some libraries more than others.
@@ -91,6 +102,8 @@ class Inputs:
         """Return the sources and the targets of a graph."""
         if graph.endswith("edges"):
             return self.source, self.target
+        if graph == "bipartite":
+            return self._bipartite
         return self._directed if graph == "directed" else self._undirected
 
     def columns(self, graph: str) -> dict[str, Any]:

@@ -58,6 +58,8 @@ class Ours:
         if row.from_frame:
             return {FRAME: partial(self.call, row, edges=self.frame(row.graph))}
         called = {FRAME: partial(self.call, row)}
+        if row.algorithm not in ALGORITHMS:  # shortest_paths is a function of results or of pairs
+            return called
         # The loop of an algorithm that returns values of edges has them once for each end.
         twice = ALGORITHMS[row.algorithm].result.rows == "edges" and row.column != "source"
         return called if twice else {LOOP: partial(self.loop, row), **called}

@@ -23,9 +23,11 @@ SAMPLED = {
 }  # fmt: skip
 GIVEN = {
     "bfs": ("sources", 1), "sssp": ("sources", 1), "personalized_pagerank": ("sources", 16),
-    "random_walks": ("starts", 4096), "ego_graph": ("centers", 1), "induced_subgraph": ("subset", 10_000),
+    "random_walks": ("starts", 4096), "simple_cycles": ("through", 4), "ego_graph": ("centers", 1),
+    "induced_subgraph": ("subset", 10_000),
 }  # fmt: skip
-PAIRS = 10_000  # whose similarity is computed
+# Number of pairs of vertices that a function gets. igraph needs seconds for a pair's alternatives on roads.
+PAIRED = {"similarity": 10_000, "simple_paths": 16, "shortest_paths": 100, "k_shortest_paths": 4}
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,13 @@ class Row:
     def ours(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options of this library's function."""
         sample = {"k": SAMPLED[self.algorithm]} if self.algorithm in SAMPLED else {}
-        pairs = {"pairs": pairs_of(inputs)} if self.algorithm == "similarity" else {}
+        pairs = {"pairs": self.pairs(inputs)} if self.algorithm in PAIRED else {}
         return {**self._options(inputs), **self.own, **sample, **pairs}
 
     def theirs(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options for peers; each peer takes the ones that its function has."""
         sample = {"sources": self.vertices(inputs)} if self.algorithm in SAMPLED else {}
-        pairs = pairs_of(inputs).to_numpy().tolist() if self.algorithm == "similarity" else []
+        pairs = self.pairs(inputs).to_numpy().tolist() if self.algorithm in PAIRED else []
         return {**self._options(inputs), **sample, "pairs": pairs}
 
     def vertices(self, inputs: Inputs) -> list[int]:
@@ -67,6 +69,14 @@ class Row:
         drawn = priorities(np.arange(inputs.vertices), 0)
         count = min(SAMPLED.get(self.algorithm) or GIVEN[self.algorithm][1], len(drawn))
         return np.sort(np.argpartition(drawn, count - 1)[:count]).tolist()
+
+    def pairs(self, inputs: Inputs) -> pd.DataFrame:
+        """Return pairs of vertices: the ends of edges, and their ends combined differently."""
+        count = PAIRED[self.algorithm]
+        source, target = (end[: count // 2] for end in inputs.ends("undirected"))
+        first, second = np.concatenate([source, source]), np.concatenate([target, target[::-1]])
+        different = first != second
+        return pd.DataFrame({"first": first[different], "second": second[different]})
 
     def compared(self, inputs: Inputs) -> Any:
         """Return a mask of the compared vertices; scores of sampled vertices are scaled differently."""
@@ -94,17 +104,19 @@ def modularity(labels: Any, inputs: Inputs) -> float:
     return inside - float(((ends / (2 * len(source))) ** 2).sum())
 
 
-def pairs_of(inputs: Inputs) -> pd.DataFrame:
-    """Return pairs of vertices: the ends of the first edges, and their ends combined differently."""
-    source, target = (end[: PAIRS // 2] for end in inputs.ends("undirected"))
-    first, second = np.concatenate([source, source]), np.concatenate([target, target[::-1]])
-    different = first != second
-    return pd.DataFrame({"first": first[different], "second": second[different]})
-
-
 def count(column: Any, inputs: Inputs) -> float:
     """Return the number of rows."""
     return float(len(column))
+
+
+def distinct(column: Any, inputs: Inputs) -> float:
+    """Return the number of different values."""
+    return float(len(np.unique(column)))
+
+
+def different_lengths(column: Any, inputs: Inputs) -> float:
+    """Return the sum of the different lengths of paths."""
+    return float(np.unique(column).sum())
 
 
 def colors(column: Any, inputs: Inputs) -> float:
@@ -167,6 +179,21 @@ ROWS = {
     "harmonic_centrality": Row("harmonic_centrality", "harmonic", rule="near"),
     "eccentricity": Row("eccentricity", "eccentricity"),
     "diameter": Row("diameter", "upper", rule="value", number=total),
+    "simple_cycles": Row(
+        "simple_cycles", "cycle", rule="value", number=distinct, options={"max_length": 4}
+    ),
+    "simple_paths": Row(
+        "simple_paths", "path", rule="value", number=distinct, options={"max_length": 3}
+    ),
+    "shortest_paths": Row(
+        "shortest_paths", "length", "weighted", "value", number=different_lengths
+    ),
+    "k_shortest_paths": Row(
+        "k_shortest_paths", "length", "weighted", "value", {"k": 3}, number=different_lengths
+    ),
+    "bipartite_projection": Row(
+        "bipartite_projection", "weight", "bipartite", "value", own={"side": "source"}, number=total
+    ),
     "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),
     f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),

@@ -181,6 +181,7 @@ PEERS: dict[str, type[Peer] | type[Gap]] = {
     "networkit": Peer,
     "igraph": Peer,
     "scipy": Peer,
+    "networkx": Peer,
     "gap": Gap,
 }
 

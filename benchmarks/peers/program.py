@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,49 @@ class Igraph(Library):
 
     def diameter(self, g):
         return lambda: g.diameter(), lambda found: np.array([found])
+
+    def simple_cycles(self, g, through, max_length):
+        def closed(v, g):
+            # The paths to the neighbors of a vertex, which may not be left out for the others.
+            return g.get_all_simple_paths(v, g.neighbors(v), maxlen=max_length - 1)
+
+        def found():
+            rest, cycles = g, []
+            for v in through:
+                cycles.append(closed(v, rest))
+                rest = rest.copy()
+                rest.delete_edges(rest.incident(v))
+            return cycles
+
+        # Both directions of a cycle are found.
+        return found, lambda cycles: np.array([sum(map(_long, cycles)) / 2])
+
+    def simple_paths(self, g, pairs, max_length):
+        def found():
+            return [g.get_all_simple_paths(v, to, maxlen=max_length) for v, to in pairs]
+
+        return found, lambda paths: np.array([sum(map(len, paths))])
+
+    def shortest_paths(self, g, pairs):
+        found = partial(g.get_shortest_path, weights="weight", output="epath")
+        return lambda: [found(*pair) for pair in pairs], partial(_lengths, g)
+
+    def k_shortest_paths(self, g, pairs, k):
+        found = partial(g.get_k_shortest_paths, k=k, weights="weight", output="epath")
+
+        def lengths(paths):
+            return _lengths(g, [path for several in paths for path in several])
+
+        return lambda: [found(*pair) for pair in pairs], lengths
+
+    def bipartite_projection(self, g):
+        sources = np.zeros(g.vcount(), "bool")
+        sources[[edge.source for edge in g.es]] = True
+
+        def projected():
+            return g.bipartite_projection(types=(~sources).tolist(), which=0)
+
+        return projected, lambda made: np.array([sum(made.es["weight"])])
 
     def strongly_connected_components(self, g):
         return lambda: g.connected_components(mode="strong").membership, np.array
@@ -206,6 +250,23 @@ class Networkit(Library):
         search = self.nk.distance.SPSP(g, sources)
         return lambda: search.run(), lambda done: _harmonic(np.array(done.getDistances()))
 
+    def diameter(self, g):
+        algorithm = self.nk.distance.DiameterAlgo.EXACT
+        made = self.nk.distance.Diameter(g, algo=algorithm)
+        return lambda: made.run(), lambda done: np.array([done.getDiameter()[0]])
+
+    def eccentricity(self, g):
+        value = self.nk.distance.Eccentricity.getValue
+        vertices = range(g.numberOfNodes())
+        return lambda: [value(g, v)[1] for v in vertices], np.array
+
+    def shortest_paths(self, g, pairs):
+        def path(v, to):
+            search = self.nk.distance.BidirectionalDijkstra(g, v, to).run()
+            return search.getDistance(), search.getPath()
+
+        return lambda: [path(*pair) for pair in pairs], _different_lengths
+
     def strongly_connected_components(self, g):
         made = self.nk.components.StronglyConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
@@ -312,6 +373,33 @@ class Scipy(Library):
 
         return lambda: dijkstra(g, indices=sources[0]), np.array
 
+    def shortest_paths(self, g, pairs):
+        from scipy.sparse.csgraph import dijkstra
+
+        sources, rows = np.unique([v for v, _ in pairs], return_inverse=True)
+        targets = [to for _, to in pairs]
+
+        def lengths(found):
+            return _different_lengths(zip(found[0][rows, targets].tolist(), targets, strict=True))
+
+        return lambda: dijkstra(g, indices=sources, return_predecessors=True), lengths
+
+    def k_shortest_paths(self, g, pairs, k):
+        from scipy.sparse.csgraph import yen
+
+        narrow = g.copy()  # it takes indices of int32 alone
+        narrow.indices, narrow.indptr = g.indices.astype("int32"), g.indptr.astype("int32")
+
+        def found():
+            return [(length, v) for v, to in pairs for length in yen(narrow, v, to, k)]
+
+        return found, _different_lengths
+
+    def bipartite_projection(self, g):
+        from scipy.sparse import triu
+
+        return lambda: triu(g @ g.T, k=1), lambda made: np.array([made.sum()])
+
     def pagerank(self, g, max_iter):
         degrees, turned = g.sum(axis=1), g.T.tocsr()
 
@@ -403,6 +491,96 @@ class Scipy(Library):
         return lambda: g[subset][:, subset], lambda found: np.array([found.nnz // 2])
 
 
+class Networkx(Library):
+    """NetworkX: Python."""
+
+    def made(self, vertices, source, target, weight, directed):
+        import networkx
+
+        self.nx = networkx
+        made = networkx.DiGraph() if directed else networkx.Graph()
+        made.add_nodes_from(range(vertices))
+        if weight is None:
+            made.add_edges_from(zip(source.tolist(), target.tolist(), strict=True))
+        else:
+            rows = zip(source.tolist(), target.tolist(), weight.tolist(), strict=True)
+            made.add_weighted_edges_from(rows)
+        return made
+
+    def diameter(self, g):
+        def largest():
+            parts = map(g.subgraph, self.nx.connected_components(g))
+            return max(self.nx.diameter(part, usebounds=True) for part in parts)
+
+        return largest, lambda found: np.array([found])
+
+    def eccentricity(self, g):
+        def every():
+            parts = map(g.subgraph, self.nx.connected_components(g))
+            return {v: far for part in parts for v, far in self.nx.eccentricity(part).items()}
+
+        return every, lambda found: np.array([found[v] for v in g])
+
+    def simple_cycles(self, g, through, max_length):
+        def found():
+            rest, cycles = g.copy(), []
+            for v in through:
+                paths = self.nx.all_simple_paths(rest, v, [*rest[v]], max_length - 1)
+                cycles.append([*paths])
+                rest.remove_node(v)
+            return cycles
+
+        return found, lambda cycles: np.array([sum(map(_long, cycles)) / 2])
+
+    def simple_paths(self, g, pairs, max_length):
+        def found():
+            return [[*self.nx.all_simple_paths(g, v, to, max_length)] for v, to in pairs]
+
+        return found, lambda paths: np.array([sum(map(len, paths))])
+
+    def shortest_paths(self, g, pairs):
+        def found():
+            return [self.nx.bidirectional_dijkstra(g, v, to) for v, to in pairs]
+
+        return found, _different_lengths
+
+    def k_shortest_paths(self, g, pairs, k):
+        def found():
+            every = ((v, to, self.nx.shortest_simple_paths(g, v, to, "weight")) for v, to in pairs)
+            return [(v, to, [*islice(paths, k)]) for v, to, paths in every]
+
+        def lengths(paths):
+            weight = self.nx.path_weight
+            return _different_lengths(
+                (weight(g, path, "weight"), path) for *_, several in paths for path in several
+            )
+
+        return found, lengths
+
+    def bipartite_projection(self, g):
+        sources = [v for v in g if g.out_degree(v)]
+        project = self.nx.bipartite.weighted_projected_graph
+        graph = g.to_undirected()
+        return lambda: project(graph, sources), lambda made: np.array([made.size("weight")])
+
+
+def _long(paths):
+    """Return the number of paths with more than one edge."""
+    return sum(len(path) > 2 for path in paths)
+
+
+def _lengths(graph, paths):
+    """Return the sum of the different lengths of paths of igraph's, which are lists of edges."""
+    weights = np.array(graph.es["weight"])
+    return _different_lengths((weights[path].sum(), path) for path in paths if path)
+
+
+def _different_lengths(found):
+    """Return the sum of the different finite lengths of paths; each item begins with a length."""
+    lengths = np.unique([length for length, *_ in found])
+    return np.array([lengths[lengths < 1e300].sum()])
+
+
 def _marked(members, vertices):
     """Return which vertices are among some."""
     marked = np.zeros(vertices, "bool")
@@ -450,7 +628,7 @@ def _harmonic(distances):
         return np.where((distances > 0) & (distances < 1e300), 1 / distances, 0).sum(axis=0)
 
 
-LIBRARIES = {"networkit": Networkit, "igraph": Igraph, "scipy": Scipy}
+LIBRARIES = {"networkit": Networkit, "igraph": Igraph, "scipy": Scipy, "networkx": Networkx}
 
 
 def answered(library, request):

@@ -19,8 +19,8 @@ from dask_graphflow.declarations.answer import Answer, rows
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.vertex_options import VertexPairs
-from dask_graphflow.operators.bounded_paths.gathered import gather_edges
 from dask_graphflow.operators.bounded_paths.paths import find_paths
+from dask_graphflow.operators.gathered import gather_edges
 from dask_graphflow.operators.view import GraphView
 
 from .bfs import breadth_first

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,8 @@ import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, UnknownVertexError
 from dask_graphflow.kernels.bounded_paths import Searches
 from dask_graphflow.kernels.bounded_paths import host as host_paths
-from dask_graphflow.operators.bounded_paths import gathered, room
+from dask_graphflow.operators import gathered
+from dask_graphflow.operators.bounded_paths import room
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -104,11 +107,12 @@ def test_ids_that_are_text(built):
 def test_all_threads_write_the_same(backend):
     pairs = np.array(at_random(300, 3000, seed=7))
     graphs = [
-        gathered.Gathered(np.arange(300), *pairs.T.astype("int32"), way) for way in (True, False)
+        gathered.Gathered(np.arange(300), *pairs.T.astype("int32"), None, way)
+        for way in (True, False)
     ]
     order = np.random.default_rng(0).permutation(300).astype("int32")
     for graph in graphs:
-        rows = graph.rows(np.arange(300, dtype="int32"), 1)
+        rows = graph.rows(1)
         starts = np.arange(300)
         searches = Searches(starts, starts, starts, 2, 4, undirected=not graph.directed)
         results = []
@@ -141,8 +145,9 @@ def test_only_edges_that_can_be_on_a_cycle_are_gathered(built, monkeypatch):
         return made
 
     gather = gathered.gather_edges
-    for module in ("simple_cycles", "simple_paths"):
-        monkeypatch.setattr(f"dask_graphflow.algorithms.{module}.gather_edges", noted)
+    for name in ("simple_cycles.simple_cycles", "simple_paths"):
+        module = importlib.import_module(f"dask_graphflow.algorithms.{name}")
+        monkeypatch.setattr(module, "gather_edges", noted)
     tree = [((at - 1) // 3, at) for at in range(1, 3000)]
     graph = built([*tree, *cycle(2990, 2991, 2992), *cycle(5000, 5001, 5002), (5000, 2992)])
     assert graph.simple_cycles(3).compute()["source"].tolist() == [

@@ -113,8 +113,9 @@ def test_a_chain_of_components_needs_few_rounds(monkeypatch, order):
 def test_an_acyclic_graph_is_only_trimmed(built, monkeypatch):
     graph = built([(at, at + 1) for at in range(200)])
     others = []
-    module = importlib.import_module("dask_graphflow.algorithms.strongly_connected_components")
-    for step in ("search_strong", "_take_giant", "_color"):
+    name = "strongly_connected_components"
+    module = importlib.import_module(f"dask_graphflow.algorithms.{name}.{name}")
+    for step in ("search_strong", "_take_giant", "color_remaining"):
         monkeypatch.setattr(module, step, lambda *given: others.append(given))
     found = graph.strongly_connected_components().compute()
     assert (found.component == found.vertex).all()

@@ -15,10 +15,10 @@ from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels import bounded_paths as bounded_paths_kernels
 from dask_graphflow.kernels.bounded_paths import Searches
 from dask_graphflow.operators.access import move_to, send_rows
+from dask_graphflow.operators.gathered import Gathered
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted
 
-from .gathered import Gathered
 from .room import rows_that_fit, too_many
 
 
@@ -43,7 +43,7 @@ class Cycles:
         self._order = np.lexsort((-degrees, ~given)).astype("int32")
         self._label = np.empty(size, "int32")
         self._label[self._order] = np.arange(size, dtype="int32")
-        self._rows, self._into = edges.rows(self._label, g.member.threads)
+        self._rows, self._into = edges.rows(g.member.threads, self._label)
         rank, members = g.member.exchange.rank, g.member.exchange.size
         self._starts = np.arange(rank, int(given.sum()), members)
         self._kernels = bounded_paths_kernels.of(self._label)

@@ -10,10 +10,10 @@ from dask_graphflow.kernels import bounded_paths as bounded_paths_kernels
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.bounded_paths import Searches
 from dask_graphflow.operators.access import move_to, send_groups, sort_rows
+from dask_graphflow.operators.gathered import Gathered
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted
 
-from .gathered import Gathered
 from .room import rows_that_fit, too_many
 
 
@@ -49,7 +49,7 @@ def find_paths(g: GraphView, edges: Gathered, pairs: tuple[Any, Any], length: in
     above = np.full(len(some), -1, np.int64)
     searches = Searches(starts[some], stops[some], above, 1, length, undirected=False)
     order = np.arange(len(edges.numbers), dtype="int32")
-    rows = edges.rows(order, g.member.threads)
+    rows = edges.rows(g.member.threads)
     kernels, threads = bounded_paths_kernels.of(order), g.member.threads
     limit = rows_that_fit(g) // (length + 1)
     with g.superstep("push", len(some), len(edges.sources)):

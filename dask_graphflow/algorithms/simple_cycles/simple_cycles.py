@@ -29,16 +29,12 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.access import combine, fetch, gather
+from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.bounded_paths.cycles import Cycles
-from dask_graphflow.operators.bounded_paths.gathered import gather_edges
-from dask_graphflow.operators.edge_set import repeated_neighbors
+from dask_graphflow.operators.gathered import gather_edges
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import sum_loops
 
-from .bfs import breadth_first
-from .core_number import core_vertices
-from .strongly_connected_components import strongly_connected_components
+from .candidates import near, on_cycles
 
 
 @algorithm(
@@ -117,39 +113,10 @@ def simple_cycles(
             f"{max_length}"
         )
     if through is None:
-        inside, groups = _on_cycles(g, min_length)
+        inside, groups = on_cycles(g, min_length)
         edges, given = gather_edges(g, inside, groups), None
     else:
-        edges = gather_edges(g, _near(g, through, max_length))
+        edges = gather_edges(g, near(g, through, max_length))
         given = edges.find(np.sort(gather(g, g.numbers[through])))
     columns = Cycles(g, edges, given).find(min_length, max_length, top)
     return Answer(dict(zip(("cycle", "step", "source", "target"), columns, strict=True)))
-
-
-def _near(g: GraphView, through: Any, length: int) -> Any:
-    """Return which owned positions have a closed walk of at most `length` edges to some vertices."""
-    far = length - 1 if g.directed else length // 2
-    there = breadth_first(g, through, depth_limit=far).level
-    back = breadth_first(g.T, through, depth_limit=far).level if g.directed else there
-    return (there >= 0) & (back >= 0) & (there + back <= length)
-
-
-def _on_cycles(g: GraphView, least: int) -> tuple[Any, Any]:
-    """Return which owned positions can be on cycles, and a group for each, which no cycle leaves.
-
-    Cycles have at least so many edges.
-    """
-    if g.directed:
-        component = strongly_connected_components(g).columns["component"]
-        size = g.column(0, "int64")
-        own = np.flatnonzero(g.exists)
-        combine(g, size, component[own], np.ones_like(own), "add")
-        inside = g.exists.copy()
-        inside[own] = fetch(g, size, component[own]) > 1
-    else:
-        component, inside = None, core_vertices(g, 2)
-        if least <= 2:
-            inside |= repeated_neighbors(g)
-    if least == 1:
-        inside |= g.exists & (sum_loops(g, None) > 0)
-    return inside, component

@@ -33,28 +33,21 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.bfs import breadth_first
+from dask_graphflow.algorithms.connected_components import connected_components
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.advance import fixpoint
 from dask_graphflow.operators.peel import Peel
-from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.strong import search_strong
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-from .bfs import breadth_first
-from .connected_components import connected_components
+from .coloring import color_remaining
 
 COUNT = EdgeOp("count", target="entering", signal="1 if src != dst else 0", slot="add")
 NEVER = 2**62  # a vertex that is not to be removed gets this number of remaining edges
-REMAINS = "component[dst] < 0"
-LEAST_COLOR = f"color[src] if group[src] == group[dst] else {2**63 - 1}"
-COLOR = EdgeOp("color", target="color", signal=LEAST_COLOR, slot="min", cond=REMAINS)
-SAME_COLOR = "0 if color[src] == color[dst] else -1"
-REACH = EdgeOp("reach", target="component", signal=SAME_COLOR, slot="max", cond=REMAINS)
-FIRST = "component[src] if color[src] == color[dst] else component[dst]"
-SMALLEST = EdgeOp("smallest", target="component", signal=FIRST, slot="min")
 
 
 @algorithm(vertices({"component": "id"}), cost=Cost("labels", Cost.levels(2), passes=2))
@@ -99,7 +92,7 @@ def strongly_connected_components(g: GraphView) -> Answer:
         if not search_strong(g, component):
             _trim(g, _count_entering(g, component), component)
             _trim(back, _count_entering(back, component), component)
-            _color(g, back, component)
+            color_remaining(g, back, component)
     return Answer({"component": component})
 
 
@@ -132,25 +125,3 @@ def _trim(g: GraphView, entering: Any, component: Any) -> int:
     trimmed = Peel(g, entering).remove(g.positions(g.exists & (entering == 0)), 0)
     component[trimmed] = g.numbers[trimmed]
     return len(trimmed)
-
-
-def _color(g: GraphView, back: GraphView, component: Any) -> None:
-    """Find the components of all remaining vertices by coloring."""
-    remaining = g.positions(g.exists & (component < 0))
-    if not g.all_sum(len(remaining)):
-        return
-    priority = priorities(g.ranks, 0)
-    color, group = priority.copy(), g.column(0, "int64")
-    columns = {"color": color, "group": group, "component": component}
-    colored = remaining
-    while g.all_sum(len(remaining)):
-        fixpoint(g, COLOR, columns, g.frontier(remaining))
-        roots = remaining[g.positions(color[remaining] == priority[remaining])]
-        component[roots] = 0
-        fixpoint(back, REACH, columns, back.frontier(roots))
-        remaining = remaining[g.positions(component[remaining] < 0)]
-        group[remaining] = color[remaining]
-        color[remaining] = priority[remaining]
-    component[colored] = g.numbers[colored]
-    # A component has the color of its root, and no vertex that was not colored has this color.
-    fixpoint(g, SMALLEST, columns, g.frontier(colored))
