@@ -29,7 +29,10 @@ from .ranks import bounded, converges
 
 #: Measures that are not defined with weights.
 WITHOUT_WEIGHTS = "cosine", "adamic_adar", "common_neighbors"
-ARE_NEEDED = ("k_truss", "k"), ("k_shortest_paths", "k"), ("bipartite_projection", "side")
+ARE_NEEDED = (
+    *(("k_truss", "k"), ("k_shortest_paths", "k"), ("bipartite_projection", "side")),
+    ("earliest_arrival", "departure"),
+)
 #: Functions that never follow an edge whose weight is infinite.
 MAY_BE_INFINITE = (
     *("closeness_centrality", "harmonic_centrality", "k_shortest_paths"),
@@ -64,7 +67,9 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
             if repr(value) in map(repr, values[1]):
                 found.add(OptionError)
             continue
-        named = {v for pair in value for v in pair} if option == "pairs" else {*value}
+        named = {*value}
+        if option in ("pairs", "timetable"):
+            named = {v for row in value for v in row[:2]}
         if option == "communities":
             named = {v for v, _ in value}
             if named != vertices or len(value) > len(named):
