@@ -46,7 +46,7 @@ def _check_largest(largest: float) -> float:
 
 
 def sum_magnitudes(g: GraphView) -> tuple[Any, float]:
-    """Return the sum of the magnitudes of the weights at each owned vertex, and the largest over all members.
+    """Return the sums of the magnitudes of the weights at owned vertices, and the largest of all members.
 
     Raises
     ------

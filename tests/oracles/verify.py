@@ -95,7 +95,8 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
         both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
         found |= {UsageError} if not network.directed else {EdgeListError} if both else set()
     weights = ORACLES[name].weights
-    bad = [w for w in network.weights if not 0 <= w < math.inf]
+    lowest = -math.inf if options.get("objective") == "cpm" else 0
+    bad = [w for w in network.weights if not (lowest <= w < math.inf and math.isfinite(w))]
     if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):
         found.add(WeightError)
     if weights == "positive" and (bad or 0 in network.weights):
@@ -180,5 +181,5 @@ def may_fail(name: str, network: Network, options: dict[str, Any], error: Graphf
         ):
             return True
         return options.get("fail_on_nonconvergence", True) and not converges(name, network, options)
-    spread = [w for w in network.weights if w]
+    spread = [abs(w) for w in network.weights if w]
     return isinstance(error, WeightError) and bool(spread) and max(spread) / min(spread) > 2.0**50

@@ -32,6 +32,7 @@ class Level(NamedTuple):
     skew: Any  # array of int64, shape (V_p,), or None
     factor: float  # see :class:`.Groups`
     room: dict[Any, Any]  # work space of the kernels, which all levels in the same memory share
+    signed: bool  # whether weights can be negative
     # Array of index, or None. The vertex here of each vertex of the level below, under 0 if it has no mass.
     holder: Any = None
     finer: Level | None = None  # the level below; None in the first level
@@ -58,7 +59,8 @@ class Level(NamedTuple):
         Edges inside a group are left out.
         """
         coarser = contract(self.g, self.weights, groups)
-        return Level(*coarser[:4], self.factor, *coarser[4:], finer=self)
+        g, weights, mass, skew, room, holder = coarser
+        return Level(g, weights, mass, skew, self.factor, room, self.signed, holder, self)
 
     def lift(self, labels: Any) -> Any:
         """Return the label in the finer level of each vertex here, which is a part of a group there."""
@@ -139,6 +141,6 @@ def first_levels(g: GraphView, resolutions: Iterable[float], *, potts: bool = Fa
         mass, skew, scale = degrees, whole_skew(directed, degrees, unit), max(1, total)
     room: dict[Any, Any] = {}
     return FirstLevels(
-        [Level(g, weights, mass, skew, resolution / scale, room) for resolution in resolutions],
+        [Level(g, weights, mass, skew, resolution / scale, room, signed) for resolution in resolutions],
         total, size,
     )  # fmt: skip

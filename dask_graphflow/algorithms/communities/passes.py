@@ -45,9 +45,9 @@ def best_communities(
     `improve` is one pass. It takes a graph, the community of each vertex (None for one community per
     vertex), the seeds of the draws, and what an update changed, if only that is to be looked at. It returns
     the improved communities. The last pass raises the quality, modularity or that of the constant Potts
-    model, by at most `tol` of the sum of the magnitudes of all weights. If communities are to be `connected`, they are split
-    into their connected parts at the end; so are those of all levels but the last. Communities with more
-    than `most` vertices are split; see :func:`.limit_size`.
+    model, by at most `tol` of the sum of the magnitudes of all weights. If communities are to be
+    `connected`, they are split into their connected parts at the end; so are those of all levels but the
+    last. Communities with more than `most` vertices are split; see :func:`.limit_size`.
 
     The first pass starts from the `previous` communities, if any. If they are those of the same call on the
     graph from which an update made this one, there is one pass, around what the update changed.

@@ -22,8 +22,8 @@ SMALL = 1 << 15  # edges, below which one thread is faster than several
 # The numbers of a sweep: where each class begins, where the vertices of the current class that can move
 # end, and how many vertices moved so far.
 END, MOVERS, NUMBERS = CLASSES + 1, CLASSES + 2, CLASSES + 3
-# It is added to each sum of weights, which is between -2**62 and 2**62. So the sum of a label in a list is not
-# 0, although negative weights can cancel others.
+# A sum of weights is between -2**62 and 2**62, and negative weights can cancel others. So this is added to
+# the sum of each label in a list, which is then never 0.
 LISTED = np.int64(1 << 62)
 # What a call of `_sweep` does: a whole sweep; what has to be done in one thread between two classes, before
 # the first and after the last one; find the best labels of the vertices in `ranges`; wake the neighbors of
