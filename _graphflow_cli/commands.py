@@ -20,6 +20,7 @@ COMMANDS = {
         'degree-centrality': 'Compute the degree centrality of each vertex.',
         'degrees': 'Compute the number of edges that enter and leave each vertex.',
         'diameter': 'Compute the diameter of a graph, which is the largest distance between two vertices.',
+        'earliest-arrival': 'Compute when each vertex can be reached along edges that depart and arrive at given times.',
         'eccentricity': 'Compute the eccentricity of each vertex, which is its largest distance from a vertex that it reaches.',
         'edge-betweenness-centrality': 'Compute the betweenness centrality of each edge.',
         'ego-graph': 'Compute the edges between all vertices that are at most --radius edges away from some centers.',

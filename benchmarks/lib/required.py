@@ -40,6 +40,8 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
     The first vertex is the source of searches.
     """
     communities = pd.DataFrame({"vertex": vertices, "community": np.arange(len(vertices)) % 8})
+    timetable = pd.DataFrame({"x": vertices, "y": vertices.to_numpy()[::-1]})
+    timetable["at"] = np.arange(len(vertices)) % 24
     one, two = vertices.iloc[0], vertices.iloc[:2].to_list()
     return {
         "betweenness_centrality": {"k": 16},
@@ -47,6 +49,7 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
         "bipartite_projection": {"side": "source", "measure": "jaccard"},
         "closeness_centrality": {"k": 64},
         "community_metrics": {"communities": communities},
+        "earliest_arrival": {"sources": one, "departure": "at", "timetable": timetable},
         "edge_betweenness_centrality": {"k": 16},
         "ego_graph": {"centers": one},
         "harmonic_centrality": {"k": 64},

@@ -6,8 +6,6 @@ is left disconnected at the end is split, which never lowers its quality.
 
 .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
    communities", Scientific Reports 9, 2019.
-.. [2] V. A. Traag, P. Van Dooren, Y. Nesterov, "Narrow scope for resolution-limit-free community
-   detection", Physical Review E 84, 2011.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .communities.around import Around
 from .communities.level import Level
-from .communities.moves import move_back, move_nodes, refine
+from .communities.moves import fall_apart, move_back, move_nodes, refine
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .communities.which_community import EarlierCommunities
@@ -59,7 +57,8 @@ def leiden(
         What communities maximize: modularity, the default, or the constant Potts model [2]_. The modularity
         of a directed graph takes the directions of edges into account [3]_. The constant Potts model
         ignores them, and compares the weights inside a community with `resolution` times the number of its
-        pairs of vertices.
+        pairs of vertices. It allows negative weights, which keep vertices apart; the edges are then copied
+        from GPUs to host memory.
     resolution : float or list of float
         Larger values give smaller communities; 1.0 by default. Several values give one column each, which
         is faster than several calls. For "cpm", every community is at least this dense, so give a value
@@ -94,6 +93,12 @@ def leiden(
         of the ids). A community is named by its smallest vertex. With several levels, the columns are
         ``community_1`` (finest), ``community_2`` and so on. With several resolutions such as 0.5, they are
         ``community_0.5`` and so on, or ``community_0.5_1`` with several levels.
+
+    Raises
+    ------
+    WeightError
+        A weight is infinite or NaN, or negative and the objective is modularity, or weights are far too
+        large or small. Raised when the result is computed.
 
     References
     ----------
@@ -141,6 +146,8 @@ def _leiden_pass(
     while True:
         move_nodes(level, communities, seeds, around)
         parts = refine(level, communities, next(seeds), around)
+        if level.signed:
+            communities = fall_apart(level, communities, parts)
         if parts.count == level.vertices or (around is not None and not around.touched.any()):
             break
         level = level.aggregate(parts)

@@ -22,6 +22,7 @@ from dask_graphflow.inputs.forms import values_of
 from .docstrings import function_documentation, method_documentation
 from .graph import Graph
 from .signatures import Described, function_options, make, reading_options
+from .timetable import TIMETABLE, timetable_of
 from .types import ColumnName
 
 
@@ -48,6 +49,8 @@ def caller(declared: Algorithm) -> Callable[..., Any]:
             read["weight"] = values_of(edges)
         graph = object.__new__(Graph)
         build(graph, edges, **read)
+        if TIMETABLE in options and options[TIMETABLE] is None:
+            options[TIMETABLE] = timetable_of(edges, graph._shards.spec.columns, options)
         return ask(graph._shards, declared.run, **options)
 
     return call

@@ -16,11 +16,12 @@ Pair = tuple[DataFrame, DataFrame]
 __all__ = [
     "articulation_points", "betweenness_centrality", "bfs", "bipartite_projection", "bridges",
     "closeness_centrality", "clustering", "community_metrics", "connected_components", "core_number",
-    "degree_centrality", "degrees", "diameter", "eccentricity", "edge_betweenness_centrality", "ego_graph",
-    "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
-    "k_shortest_paths", "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain",
-    "maximal_independent_set", "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank",
-    "random_walks", "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
+    "degree_centrality", "degrees", "diameter", "earliest_arrival", "eccentricity",
+    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
+    "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_shortest_paths", "k_truss",
+    "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
+    "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
+    "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
     "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
@@ -191,6 +192,10 @@ def diameter(edges: Edges | Graph, *, source: ColumnNames | None = None, target:
     directed: bool = False, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
+def earliest_arrival(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, departure: Any, directed: bool | None = None,
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, arrival: Any = None,
+    duration: Any = None, timetable: Any = None, start: Any = None, reverse: bool = False) -> DataFrame: ...
 @overload
 def eccentricity(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -713,6 +718,11 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def earliest_arrival(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        sources: Any, departure: Any, directed: bool | None = None, vertices: Any = None,
+        dropna: bool = False, device: Literal['gpu'] | None = None, arrival: Any = None,
+        duration: Any = None, timetable: Any = None, start: Any = None,
+        reverse: bool = False) -> DataFrame: ...
     def eccentricity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,

@@ -156,7 +156,9 @@ def ask(
         name: as_dask(options[name], name) for name, check in checks.items() if check.reads_frame
     }
     sent = options | {name: check.check(name, values[name], spec) for name, check in checks.items()}
-    resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
+    resolve = {
+        name: check.resolving(sent, spec) for name, check in checks.items() if check.names_vertices
+    }
     result, token = declared.result.of_call(sent), None
     columns = result.all_columns(spec, sent, weighted=declared.weights != "ignored")
     if declared.previous is not None:

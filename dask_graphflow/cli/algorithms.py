@@ -28,7 +28,7 @@ from .shortest_paths import DESCRIBED, shortest_paths
 
 NONE = object()  # the value of an option that is given as none
 # Options that do not become options of the command.
-HERE = {"edges", "source", "target", "trace", "progress", "inputs"}
+HERE = {"edges", "source", "target", "timetable", "trace", "progress", "inputs"}
 
 
 def algorithm_command(function_name: str) -> click.Command:
@@ -101,6 +101,8 @@ def _option(of: Option, text: str) -> Callable[[options.Command], options.Comman
             name, kind, text = f"{on}/{off}", {"default": None}, _name_flags(text, on, off)
         case "number":
             kind = {"callback": partial(_number, optional=of.optional), "metavar": "NUMBER"}
+        case "time":
+            kind = {"callback": _time, "metavar": "TIME"}
         case "numbers":
             kind = {"callback": _numbers, "metavar": "NUMBER,NUMBER,..."}
         case _:
@@ -142,6 +144,14 @@ def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> Any:
     except ValueError:
         raise click.BadParameter(f"{value!r} is not a list of numbers such as 1,2.5") from None
     return numbers
+
+
+def _time(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+    """Read ``30``, or text such as ``2026-03-01 08:00``, which the function reads."""
+    try:
+        return None if value is None else int(value)
+    except ValueError:
+        return value
 
 
 def _arguments(

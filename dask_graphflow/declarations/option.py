@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from typing import Annotated, Any, ClassVar, Literal
@@ -47,6 +47,13 @@ class Check:
     def resolve(self, g: Any, sent: Any) -> Any:
         """Return what the algorithm gets, in a member: for ids, its own vertices."""
         raise NotImplementedError
+
+    def resolving(self, options: Mapping[str, Any], spec: Any) -> Callable[..., Any]:
+        """Return :meth:`resolve`, or for a value that other options describe, what does this with them.
+
+        All options are checked. Raise an error if they do not fit together.
+        """
+        return self.resolve
 
 
 @dataclass(frozen=True)

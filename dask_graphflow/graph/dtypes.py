@@ -346,9 +346,9 @@ def common_dtype(left: Any, right: Any, left_name: str, right_name: str, advice:
             raise VertexTypeError(f"{both}; no integer type holds the values of both. {advice}")
         return wide
     if of_left in ("datetime", "datetime with a time zone", "timedelta"):
-        return _in_unit(left, max(_unit(left), _unit(right), key=UNITS.index))
+        return in_finer_unit(left, right)
     if of_left == "time":
-        return max(left, right, key=lambda dtype: UNITS.index(_unit(dtype)))
+        return max(left, right, key=lambda dtype: UNITS.index(unit(dtype)))
     return pd.ArrowDtype(pa.large_binary()) if of_left == "binary" else left
 
 
@@ -372,7 +372,12 @@ def _digits(dtype: Any) -> tuple[int, int]:
     return own.precision - own.scale, own.scale
 
 
-def _unit(dtype: Any) -> str:
+def in_finer_unit(dtype: Any, other: Any) -> Any:
+    """Return a dtype of datetimes or timedeltas with the finer one of its unit and that of another."""
+    return _in_unit(dtype, max(unit(dtype), unit(other), key=UNITS.index))
+
+
+def unit(dtype: Any) -> str:
     """Return the unit of a dtype of datetimes or timedeltas."""
     if isinstance(dtype, pd.ArrowDtype):
         return str(dtype.pyarrow_dtype.unit)

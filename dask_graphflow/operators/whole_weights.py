@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.blocks import blocks, per_edge
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import pull as pull_kernels
 
 from .access import sources_of, sum_parts, wide_column
 from .view import GraphView
@@ -31,26 +32,52 @@ def sum_leaving(g: GraphView) -> tuple[Any, float]:
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
     totals = g.weighted_degrees
-    largest = g.largest(totals)
+    return totals, _check_largest(g.largest(totals))
+
+
+def _check_largest(largest: float) -> float:
+    """Return the largest sum of the weights of a vertex; raise if it is too large or too small."""
     if largest and not SMALLEST < largest < LARGEST:
         raise WeightError(
             f"the weights of a vertex's edges sum to {largest:g}; the largest sum has to be above "
             f"{SMALLEST:g} and below {LARGEST:g}. Divide all weights by the largest weight"
         )
-    return totals, largest
+    return largest
 
 
-def whole_weights(g: GraphView, *, of_pairs: bool = False) -> tuple[Any, float]:
+def sum_magnitudes(g: GraphView) -> tuple[Any, float]:
+    """Return the sums of the magnitudes of the weights at owned vertices, and the largest of all members.
+
+    Raises
+    ------
+    WeightError
+        A weight is infinite or NaN, or the weights are far too large or small to be added up.
+    """
+    if not g.all_weights(np.isfinite):
+        raise WeightError(
+            "a weight is infinite or NaN; this algorithm needs finite weights. Remove these edges, or give "
+            "weight=None"
+        )
+    rows = g.member.shard.host.out
+    sizes = per_edge(rows, lambda block: abs(block.weights.astype("float64")))
+    totals = pull_kernels.of(rows.ends).row_totals(rows._replace(weights=sizes))
+    return totals, _check_largest(g.largest(totals))
+
+
+def whole_weights(
+    g: GraphView, *, of_pairs: bool = False, signed: bool = False
+) -> tuple[Any, float]:
     """Return the weights of the edges, rounded to whole multiples of a unit, as int64, and the unit.
 
     All members call it. They use the same unit, which is a power of 2: the sum of all weights over all
     members is at most 2**61 units, or only that of the edges of any two vertices, if sums are `of_pairs`.
     Without weights, the weights are None and the unit is 1. It raises :class:`.WeightError` if a weight is
-    negative, infinite or NaN, or if weights differ too much to be added up.
+    infinite or NaN, or negative unless they can be `signed`, or if weights differ too much to be added up.
+    The sums of signed weights are those of their magnitudes.
     """
     if not g.weighted:
         return None, 1.0
-    totals, bound = sum_leaving(g)
+    totals, bound = sum_magnitudes(g) if signed else sum_leaving(g)
     what = "the largest weighted degree"
     if not of_pairs:
         bound, what = g.total(totals, bound), "the sum of all weighted degrees"

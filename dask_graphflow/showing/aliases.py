@@ -124,6 +124,10 @@ _FOREIGN = {
     "core_number": "coreness kcore_decomposition k_corona k_crust k_shell",
     "degree_centrality": "in_degree_centrality out_degree_centrality",
     "degrees": "degree in_degree in_degrees is_eulerian out_degree out_degrees strength",
+    "earliest_arrival": (
+        "connection_scan csa earliest_arrival_path foremost_path latest_departure "
+        "shortest_temporal_path temporal_paths temporally_reachable_nodes time_respecting_paths"
+    ),
     "eccentricity": "center periphery radius",
     "edge_betweenness_centrality": "edge_betweenness",
     "ego_graph": "neighborhood",

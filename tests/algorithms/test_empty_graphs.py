@@ -21,6 +21,7 @@ SHAPES = {
 # Options that name vertices; a function gets all vertices of the graph.
 NAMED = {
     "bfs": "sources",
+    "earliest_arrival": "sources",
     "ego_graph": "centers",
     "induced_subgraph": "subset",
     "k_shortest_paths": "pairs",
@@ -33,6 +34,7 @@ NAMED = {
 }
 OTHERS = {
     "bipartite_projection": {"side": "source", "measure": "jaccard"},
+    "earliest_arrival": {"departure": "t", "start": 1},
     "k_shortest_paths": {"k": 2},
     "k_truss": {"k": 2},
     "random_walks": {"length": 3},
@@ -71,6 +73,8 @@ def test_a_graph_without_edges_between_vertices(name, built):
         options = dict(OTHERS.get(name, {}))
         if name == "community_metrics":
             options["communities"] = pd.DataFrame({"vertex": given, "community": given})
+        if name == "earliest_arrival":
+            options["timetable"] = edges[["a", "b"]].assign(t=2)
         if name in NAMED:
             options[NAMED[name]] = vertices or [7]
         if name in ("k_shortest_paths", "simple_paths"):  # the path from each vertex to itself

@@ -54,6 +54,11 @@ NEEDED = {
     "bfs": {"sources": [0]},
     "sssp": {"sources": [0]},
     "personalized_pagerank": {"sources": [0, 1]},
+    "earliest_arrival": {
+        "sources": [0],
+        "departure": "t",
+        "timetable": pd.DataFrame({"x": [0, 1], "y": [1, 2], "t": [3, 4]}),
+    },
     "k_shortest_paths": {"pairs": pd.DataFrame({"x": [0], "y": [1]}), "k": 2},
     "k_truss": {"k": 2},
     "random_walks": {"starts": [0], "length": 2},

@@ -22,6 +22,11 @@ OWN = {
     "bfs": {"sources": [1]},
     "sssp": {"sources": [1]},
     "personalized_pagerank": {"sources": [8, 1]},
+    "earliest_arrival": {
+        "sources": [1],
+        "departure": "t",
+        "timetable": pd.DataFrame({"x": [1, 5], "y": [5, 2], "t": [3, 4]}),
+    },
     "k_shortest_paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "k": 2},
     "k_truss": {"k": 2},
     "random_walks": {"starts": [1], "length": 3},

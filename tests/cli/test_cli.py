@@ -80,6 +80,16 @@ def write_csv(edges, name="in.csv"):
 OWN = {
     "bfs": ["--sources", "1"],
     "community-metrics": ["--communities", "communities.csv"],
+    "earliest-arrival": [
+        "--sources",
+        "1",
+        "--departure",
+        "min",
+        "--arrival",
+        "min",
+        "--start",
+        "2",
+    ],
     "ego-graph": ["--centers", "1"],
     "eigenvector-centrality": ["--undirected"],
     "induced-subgraph": ["--subset", "1,5", "--subset", "8"],
@@ -98,6 +108,7 @@ OWN = {
 SAME = {  # the same options for the function
     "bfs": {"sources": [1]},
     "community-metrics": {"communities": pd.DataFrame({"v": [1, 2, 5, 8, 9], "c": list("abbcc")})},
+    "earliest-arrival": {"sources": [1], "departure": "min", "arrival": "min", "start": 2},
     "ego-graph": {"centers": [1]},
     "eigenvector-centrality": {"directed": False},
     "induced-subgraph": {"subset": [1, 5, 8]},
@@ -127,6 +138,9 @@ def roads():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_gives_what_its_function_gives(name, roads):
     edges = ROADS
+    if name == "earliest-arrival":
+        edges = ROADS.assign(min=[3, 2, 4, 5])
+        edges.to_csv("roads.csv")
     if name == "bipartite-projection":
         edges = ROADS.assign(b=ROADS["b"] + 10)
         edges.to_csv("roads.csv")

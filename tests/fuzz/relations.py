@@ -93,6 +93,9 @@ RULES: dict[str, Rule] = {
         turned={"in_degree": "out_degree", "out_degree": "in_degree"},
     ),
     "diameter": Rule(joined="the larger of two diameters", isolated="this"),
+    "earliest_arrival": Rule(
+        {"departure": "leaves", "arrival": "arrives", "start": 1}, repeated={}, **SEARCH
+    ),
     "eccentricity": Rule(),
     "edge_betweenness_centrality": Rule(
         {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9
@@ -167,6 +170,9 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
         options["pairs"] = [(a, b) for a in at for b in at]
     if name == "k_shortest_paths":
         options["pairs"] = [(a, b) for a in at for b in network.vertices]
+    if name == "earliest_arrival":
+        apart = [(a, b, abs(a - b)) for a, b, _ in network.edges]
+        options["timetable"] = [(a, b, 3 * by % 7, 3 * by % 7 + by % 3) for a, b, by in apart]
     if name == "community_metrics":
         options["communities"] = [(v, v % 3) for v in network.vertices]
     return asker.ask(name, network, form, **options)

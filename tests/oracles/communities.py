@@ -45,6 +45,15 @@ def modularity(
             for c in sorted(size)}  # fmt: skip
 
 
+def potts(net: Network, label: dict[int, Any], resolution: float) -> float:
+    """Return the quality of the constant Potts model."""
+    inside = math.fsum(
+        (w if net.weighted else 1.0) for a, b, w in net.edges if label[a] == label[b]
+    )
+    pairs = sum(size * (size - 1) // 2 for size in Counter(label.values()).values())
+    return inside - resolution * pairs
+
+
 @oracle("sums", communities=labeled)
 def community_metrics(net: Network, o: dict[str, Any], rows: Any) -> Any:
     found, expected = modularity(net, dict(o["communities"])), []
@@ -88,7 +97,8 @@ def label_propagation(net: Network, o: dict[str, Any], rows: Any) -> Any:
 
 def grouped(net: Network, o: dict[str, Any], rows: Any, *, connected: bool) -> None:
     graph, resolutions = net.graph(directed=False), o.get("resolution", 1.0)
-    graph.remove_edges_from([] if not net.weighted else _without_weight(net))
+    if net.weighted and min(net.weights, default=0) >= 0:
+        graph.remove_edges_from(_without_weight(net))
     levels, several = o.get("levels", 1), isinstance(resolutions, list)
     for start in range(1, levels * (len(resolutions) if several else 1) + 1, levels):
         finer = None
@@ -112,13 +122,15 @@ def grouped(net: Network, o: dict[str, Any], rows: Any, *, connected: bool) -> N
                 )
             finer = label
         r = resolutions[(start - 1) // levels] if several else resolutions
+        both, alone_limit = (label, {v: v for v in label}), 1e-9 * max(1, r)
         if o.get("objective", "modularity") == "modularity":
-            reached, alone = (sum(part[-1] for part in modularity(net, of, r).values())
-                              for of in (label, {v: v for v in label}))  # fmt: skip
-            expect(
-                reached >= alone - 1e-9 * max(1, r),
-                f"quality {reached}, of single vertices {alone}",
+            reached, alone = (
+                sum(part[-1] for part in modularity(net, of, r).values()) for of in both
             )
+        else:
+            reached, alone = (potts(net, of, r) for of in both)
+            alone_limit *= max(1.0, math.fsum(map(abs, net.weights))) * len(label) ** 2
+        expect(reached >= alone - alone_limit, f"quality {reached}, of single vertices {alone}")
 
 
 def _without_weight(net: Network) -> list[tuple[int, int]]:

@@ -36,7 +36,18 @@ OPTIONS = [option for one in ALGORITHMS.values() for option in one.options.value
 NAMES_VERTICES = {option.name for option in OPTIONS if option.kind == "ids"}
 WEIGHS_VERTICES = {option.name for option in OPTIONS if isinstance(option.check, VertexWeights)}
 ID_COLUMNS = {
-    *("vertex", "predecessor", "component", "label", "source", "target", "seed", "first", "second")
+    *(
+        "vertex",
+        "predecessor",
+        "successor",
+        "component",
+        "label",
+        "source",
+        "target",
+        "seed",
+        "first",
+        "second",
+    )
 }
 NO_IDS = {"community_metrics"}  # its communities are labels
 
@@ -186,6 +197,11 @@ class Form:
             return pd.DataFrame(
                 {k: s for x, side in named for k, s in self.columns(x, side).items()}
             )
+        if name == "timetable":
+            sides = (self.columns(x, [row[i] for row in value]) for i, x in enumerate("xy"))
+            times = {x: pd.Series([row[i] for row in value], dtype="int64")
+                     for i, x in ((2, "leaves"), (3, "arrives"))}  # fmt: skip
+            return pd.DataFrame({k: s for side in (*sides, times) for k, s in side.items()})
         if name in WEIGHS_VERTICES and isinstance(value, dict):
             if not self.frames:
                 return {IDS[self.ids](vertex): weight for vertex, weight in value.items()}

@@ -29,7 +29,10 @@ from .ranks import bounded, converges
 
 #: Measures that are not defined with weights.
 WITHOUT_WEIGHTS = "cosine", "adamic_adar", "common_neighbors"
-ARE_NEEDED = ("k_truss", "k"), ("k_shortest_paths", "k"), ("bipartite_projection", "side")
+ARE_NEEDED = (
+    *(("k_truss", "k"), ("k_shortest_paths", "k"), ("bipartite_projection", "side")),
+    ("earliest_arrival", "departure"),
+)
 #: Functions that never follow an edge whose weight is infinite.
 MAY_BE_INFINITE = (
     *("closeness_centrality", "harmonic_centrality", "k_shortest_paths"),
@@ -64,7 +67,9 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
             if repr(value) in map(repr, values[1]):
                 found.add(OptionError)
             continue
-        named = {v for pair in value for v in pair} if option == "pairs" else {*value}
+        named = {*value}
+        if option in ("pairs", "timetable"):
+            named = {v for row in value for v in row[:2]}
         if option == "communities":
             named = {v for v, _ in value}
             if named != vertices or len(value) > len(named):
@@ -90,7 +95,8 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
         both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
         found |= {UsageError} if not network.directed else {EdgeListError} if both else set()
     weights = ORACLES[name].weights
-    bad = [w for w in network.weights if not 0 <= w < math.inf]
+    lowest = -math.inf if options.get("objective") == "cpm" else 0
+    bad = [w for w in network.weights if not (lowest <= w < math.inf and math.isfinite(w))]
     if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):
         found.add(WeightError)
     if weights == "positive" and (bad or 0 in network.weights):
@@ -175,5 +181,5 @@ def may_fail(name: str, network: Network, options: dict[str, Any], error: Graphf
         ):
             return True
         return options.get("fail_on_nonconvergence", True) and not converges(name, network, options)
-    spread = [w for w in network.weights if w]
+    spread = [abs(w) for w in network.weights if w]
     return isinstance(error, WeightError) and bool(spread) and max(spread) / min(spread) > 2.0**50

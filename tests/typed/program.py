@@ -170,6 +170,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.shortest_paths(start, targets=[start]),
         gf.shortest_paths(g, pairs=pairs),
         g.shortest_paths(pairs=pairs),
+        gf.earliest_arrival(pairs, sources=start, departure="t", duration="d", reverse=True),
+        g.earliest_arrival(start, departure="t", timetable=pairs, start=5),
         gf.k_shortest_paths(g, pairs=pairs, k=2),
         g.k_shortest_paths(pairs, k=2),
         g.k_core(),

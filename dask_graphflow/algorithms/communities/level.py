@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph.blocks import per_edge
 from dask_graphflow.operators.access import fetch
+from dask_graphflow.operators.host_view import in_host_memory
 from dask_graphflow.operators.labels import Groups, contract, find_smallest
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import (
@@ -29,6 +32,7 @@ class Level(NamedTuple):
     skew: Any  # array of int64, shape (V_p,), or None
     factor: float  # see :class:`.Groups`
     room: dict[Any, Any]  # work space of the kernels, which all levels in the same memory share
+    signed: bool  # whether weights can be negative
     # Array of index, or None. The vertex here of each vertex of the level below, under 0 if it has no mass.
     holder: Any = None
     finer: Level | None = None  # the level below; None in the first level
@@ -55,7 +59,8 @@ class Level(NamedTuple):
         Edges inside a group are left out.
         """
         coarser = contract(self.g, self.weights, groups)
-        return Level(*coarser[:4], self.factor, *coarser[4:], finer=self)
+        g, weights, mass, skew, room, holder = coarser
+        return Level(g, weights, mass, skew, self.factor, room, self.signed, holder, self)
 
     def lift(self, labels: Any) -> Any:
         """Return the label in the finer level of each vertex here, which is a part of a group there."""
@@ -97,25 +102,45 @@ def name_groups(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
 
 
-def first_levels(
-    g: GraphView, resolutions: Iterable[float], *, potts: bool = False
-) -> tuple[list[Level], int]:
-    """Return a graph's level for each resolution, and the sum of the weights at both ends of all edges.
+class FirstLevels(NamedTuple):
+    """A graph's level for each resolution. The levels differ only in their factors."""
+
+    levels: list[Level]
+    total: int  # the sum of the weights at both ends of all edges
+    size: int  # the same of their magnitudes
+
+
+def first_levels(g: GraphView, resolutions: Iterable[float], *, potts: bool = False) -> FirstLevels:
+    """Return a graph's level for each resolution.
 
     If the graph is directed, its levels are undirected, and modularity takes the directions into account.
-    The levels differ only in their factors. With `potts`, the mass of a vertex is 1 (constant Potts model)
-    instead of its weighted degree (modularity, where a self-loop counts twice). It raises the errors of
-    :func:`.whole_weights`.
+    With `potts`, the mass of a vertex is 1 (constant Potts model) instead of its weighted degree
+    (modularity, where a self-loop counts twice), and weights can be negative. These are only added up in
+    host memory, so the levels are there. It raises the errors of :func:`.whole_weights`.
     """
     directed, g = g, g.undirected
-    weights, unit = whole_weights(g)
+    signed = g.weighted and not g.all_weights(lambda weights: weights >= 0)
+    if signed and not potts:
+        raise WeightError(
+            "a weight is negative, infinite or NaN; modularity needs finite weights of at least 0. Remove "
+            "these edges, give weight=None, or call leiden with objective='cpm', which allows negative "
+            "weights"
+        )
+    if signed:
+        g = in_host_memory(g, "leiden with negative weights")
+    weights, unit = whole_weights(g, signed=signed)
     degrees = whole_degrees(g, weights, sum_loops(g, weights))
-    total = g.all_sum(int(degrees.sum()))
+    total = size = g.all_sum(int(degrees.sum()))
+    if signed:
+        rows = g.member.local("out").rows._replace(weights=weights)
+        sizes = per_edge(rows, lambda block: abs(block.weights))
+        size = g.all_sum(int(whole_degrees(g, sizes, sum_loops(g, sizes)).sum()))
     if potts:
         mass, skew, scale = g.exists.astype("int64"), None, unit
     else:
         mass, skew, scale = degrees, whole_skew(directed, degrees, unit), max(1, total)
     room: dict[Any, Any] = {}
-    return [
-        Level(g, weights, mass, skew, resolution / scale, room) for resolution in resolutions
-    ], total
+    return FirstLevels(
+        [Level(g, weights, mass, skew, resolution / scale, room, signed) for resolution in resolutions],
+        total, size,
+    )  # fmt: skip

@@ -18,6 +18,7 @@ import numpy as np
 from dask_graphflow.operators.access import wide_column
 from dask_graphflow.operators.forests.connected import find_components
 from dask_graphflow.operators.labels import Groups, count_labels
+from dask_graphflow.operators.whole_weights import own_sums, sums_inside
 
 from .around import Around
 from .level import Level
@@ -54,6 +55,23 @@ def refine(level: Level, communities: Groups, seed: int, around: Around | None =
     parts = level.groups(labels)
     parts.sweep((level.ranks, seed), can.astype("int32"), communities.labels)
     return parts
+
+
+def fall_apart(level: Level, communities: Groups, parts: Groups) -> Groups:
+    """Return communities, of which those fall into their parts whose quality this raises.
+
+    Vertices only move to communities next to them. So with negative weights, one that is better off alone
+    cannot leave its community otherwise.
+    """
+    g, own = level.g, communities.own
+    inside = sums_inside(g, level.weights, parts.own) - sums_inside(g, level.weights, own)
+    load = level.mass * (parts.load[parts.own] - communities.load[own])
+    count = len(communities.load)
+    gain = g.elementwise_sum(own_sums(own, inside, count)) - level.factor * g.elementwise_sum(
+        own_sums(own, load, count)
+    )
+    better = gain > 0
+    return level.groups(np.where(better[own], parts.own, own)) if better.any() else communities
 
 
 def join_alone(level: Level, labels: Any, seed: int) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.declarations.answer import Answer
+from dask_graphflow.operators.access import move_to
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
@@ -44,30 +45,30 @@ def best_communities(
     `improve` is one pass. It takes a graph, the community of each vertex (None for one community per
     vertex), the seeds of the draws, and what an update changed, if only that is to be looked at. It returns
     the improved communities. The last pass raises the quality, modularity or that of the constant Potts
-    model, by at most `tol` of the sum of all weights. If communities are to be `connected`, they are split
-    into their connected parts at the end; so are those of all levels but the last. Communities with more
-    than `most` vertices are split; see :func:`.limit_size`.
+    model, by at most `tol` of the sum of the magnitudes of all weights. If communities are to be
+    `connected`, they are split into their connected parts at the end; so are those of all levels but the
+    last. Communities with more than `most` vertices are split; see :func:`.limit_size`.
 
     The first pass starts from the `previous` communities, if any. If they are those of the same call on the
     graph from which an update made this one, there is one pass, around what the update changed.
     """
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
-    graphs, total = first_levels(g, resolutions, potts=potts)
+    graphs, total, size = first_levels(g, resolutions, potts=potts)
     start = around = None
     if previous is not None:
         which, change = previous
         start = _start(graphs[0], which)
         if change is not None and most is None and len(graphs) == levels == 1:
-            around = Around.of(graphs[0], start, which.rows < 0, change)
+            around = Around.of(graphs[0], start, move_to(start, which.rows < 0), change)
     for graph in graphs:
-        if not total:  # each vertex is a community
+        if not size:  # each vertex is a community
             columns_of_all += [g.numbers] * levels
             continue
         seeds = itertools.count(seed << 32)
 
         def communities_of(graph: Level, start: Any = None, seeds: Any = seeds) -> Any:
-            labels = _improve_labels(graph, improve, total, tol, seeds, start, around)
+            labels = _improve_labels(graph, improve, (total, tol * size), seeds, start, around)
             return split(graph, labels) if connected else name_groups(graph.g, graph.g, labels)
 
         finer: list[Any] = []
@@ -82,12 +83,14 @@ def best_communities(
         hierarchy = [*finer, labels]
         columns_of_all += hierarchy[:1] * (levels - len(hierarchy)) + hierarchy
     names = columns(g, {"resolution": resolution, "levels": levels})
+    columns_of_all = [move_to(g.numbers, labels) for labels in columns_of_all]
     return Answer(dict(zip(names, columns_of_all, strict=True)))
 
 
 def _start(graph: Level, previous: WhichCommunity) -> Any:
     """Return labels of previous communities. A vertex without one, or without mass, is alone."""
     g, (community, names) = graph.g, previous
+    community = move_to(g.numbers, community)
     # Only communities that have a vertex here get a number, because a label is the number of a vertex.
     used = g.elementwise_sum(own_sums(community[community >= 0], None, len(names))) > 0
     numbers = np.cumsum(used) - 1
@@ -99,13 +102,17 @@ def _start(graph: Level, previous: WhichCommunity) -> Any:
 def _improve_labels(
     graph: Level,
     improve: Callable[..., Groups],
-    total: int,
-    tol: float,
+    limits: tuple[int, float],
     seeds: Iterator[int],
     start: Any,
     around: Around | None,
 ) -> Any:
-    """Return the label of each vertex after all passes, or after one pass around changes."""
+    """Return the label of each vertex after all passes, or after one pass around changes.
+
+    `limits` are the sum of the weights at both ends of all edges, and by how much the last pass may raise
+    the quality.
+    """
+    total, least = limits
     if around is not None:
         return improve(graph, start, seeds, around).own
     labels, reached = start, -float("inf")
@@ -116,7 +123,7 @@ def _improve_labels(
         quality = communities.quality(total)
         if quality > reached:
             labels = communities.own
-        if quality <= reached + tol * total:
+        if quality <= reached + least:
             break
         reached = quality
     return labels

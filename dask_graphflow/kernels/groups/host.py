@@ -22,6 +22,9 @@ SMALL = 1 << 15  # edges, below which one thread is faster than several
 # The numbers of a sweep: where each class begins, where the vertices of the current class that can move
 # end, and how many vertices moved so far.
 END, MOVERS, NUMBERS = CLASSES + 1, CLASSES + 2, CLASSES + 3
+# A sum of weights is between -2**62 and 2**62, and negative weights can cancel others. So this is added to
+# the sum of each label in a list, which is then never 0.
+LISTED = np.int64(1 << 62)
 # What a call of `_sweep` does: a whole sweep; what has to be done in one thread between two classes, before
 # the first and after the last one; find the best labels of the vertices in `ranges`; wake the neighbors of
 # the vertices in `ranges`, which moved.
@@ -161,14 +164,15 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
             if within.size and within[u] != within[v]:
                 continue
             weight = weights[k] if weights.size else np.int64(1)
-            if weight == 0:  # a label with the sum 0 is not in the list
+            if weight == 0:
                 continue
             # A branch for the first edge of a label would often be predicted wrongly.
             label = np.uint64(labels[u])
             before = sums[label]
+            new = before == 0
             keys[groups] = label
-            groups += np.uint64(before == 0)
-            sums[label] = before + weight
+            groups += np.uint64(new)
+            sums[label] = before + weight + new * LISTED
         rate = factor * np.float64(mass[v])
         if skew is not None:
             skew_rate = factor * np.float64(skew[0][v])
@@ -176,13 +180,14 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
         for j in range(groups):
             label = keys[j]
             at = np.uint64(label)
+            total = sums[at] - LISTED
             if label == own:
-                stay = sums[at]
+                stay = total
             elif not within.size or not closed[at]:
                 penalty = rate * np.float64(load[at])
                 if skew is not None:
                     penalty -= skew_rate * np.float64(skew[1][at])
-                score = np.float64(sums[at]) - penalty
+                score = np.float64(total) - penalty
                 if score > most or (score == most and label < best_label):
                     best_label, most = label, score
             sums[at] = 0
@@ -421,15 +426,16 @@ def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):
             for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
                 b = number[np.uint64(ends[k])]
                 weight = weights[k] if weights.size else np.int64(1)
-                if b == a or weight == 0:  # a group with the sum 0 is not in the list
+                if b == a or weight == 0:
                     continue
                 before = sums[np.uint64(b)]
+                new = before == 0
                 keys[groups] = b
-                groups += np.uint64(before == 0)
-                sums[np.uint64(b)] = before + weight
+                groups += np.uint64(new)
+                sums[np.uint64(b)] = before + weight + new * LISTED
         for j in range(groups):
             b = keys[j]
-            target[at], total[at] = b, sums[np.uint64(b)]
+            target[at], total[at] = b, sums[np.uint64(b)] - LISTED
             sums[np.uint64(b)] = 0
             at += 1
         sizes[a + 1] = groups
