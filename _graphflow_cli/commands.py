@@ -24,6 +24,7 @@ COMMANDS = {
         'edge-betweenness-centrality': 'Compute the betweenness centrality of each edge.',
         'ego-graph': 'Compute the edges between all vertices that are at most --radius edges away from some centers.',
         'eigenvector-centrality': 'Compute the eigenvector centrality of each vertex.',
+        'fast-rp': 'Compute a vector for each vertex, by fast random projection (FastRP).',
         'greedy-color': 'Compute a color for each vertex, such that neighbors have different colors.',
         'harmonic-centrality': 'Compute the harmonic centrality of each vertex.',
         'hits': 'Compute the hub score and the authority score of each vertex.',

@@ -146,6 +146,18 @@ class GraphMethods:
         precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
         trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
+    def fast_rp(self, *, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+        normalization: float = -0.5, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> DataFrame: ...
+    @overload
+    def fast_rp(self, *, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+        normalization: float = -0.5, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> Pair: ...
+    @overload
+    def fast_rp(self, *, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+        normalization: float = -0.5, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    @overload
     def greedy_color(self, *, seed: int = 0, trace: Literal[False] = False,
         progress: Listener = False) -> DataFrame: ...
     @overload

@@ -128,6 +128,7 @@ _FOREIGN = {
     "edge_betweenness_centrality": "edge_betweenness",
     "ego_graph": "neighborhood",
     "eigenvector_centrality": "eigenvector",
+    "fast_rp": "embedding embeddings fast_random_projection fastrp node_embedding node_embeddings",
     "greedy_color": "color coloring sequential_vertex_coloring vertex_coloring_greedy",
     "harmonic_centrality": "global_efficiency harmonic",
     "hits": "authority_score hub_score",

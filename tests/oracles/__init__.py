@@ -13,6 +13,7 @@ from . import (  # noqa: F401  # each of them declares its oracles
     ranks,
     sampling,
     similarity,
+    vectors,
 )
 from .oracle import ORACLES
 from .verify import confirm, network_of, options_of, verify
