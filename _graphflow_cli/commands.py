@@ -38,6 +38,7 @@ COMMANDS = {
         'louvain': 'Compute the community of each vertex, by the Louvain method.',
         'maximal-independent-set': 'Compute a maximal independent set of the vertices.',
         'minimum-spanning-forest': 'Compute the edges of the minimum spanning forest.',
+        'motif-counts': 'Compute how many connected induced patterns of each kind contain each vertex.',
         'neighbors': 'Compute the edges from some vertices to their neighbors.',
         'pagerank': 'Compute the PageRank of each vertex.',
         'personalized-pagerank': 'Compute the personalized PageRank of the vertices for each source: how near they are to it.',

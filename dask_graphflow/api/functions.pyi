@@ -19,9 +19,10 @@ __all__ = [
     "degree_centrality", "degrees", "diameter", "eccentricity", "edge_betweenness_centrality", "ego_graph",
     "eigenvector_centrality", "fast_rp", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph",
     "k_core", "k_shortest_paths", "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain",
-    "maximal_independent_set", "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank",
-    "random_walks", "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
-    "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
+    "maximal_independent_set", "minimum_spanning_forest", "motif_counts", "neighbors", "pagerank",
+    "personalized_pagerank", "random_walks", "sample_neighbors", "similarity", "simple_cycles",
+    "simple_paths", "sssp", "strongly_connected_components", "topological_order", "triangle_count",
+    "truss_number",
 ]
 
 def describe(name: str) -> Described: ...
@@ -484,6 +485,21 @@ def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None 
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
+@overload
+def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, size: int = 3, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, size: int = 3, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, size: int = 3, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 def neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -823,6 +839,10 @@ class FrameMethods:
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
+    def motif_counts(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, size: int = 3, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

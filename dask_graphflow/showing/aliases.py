@@ -146,6 +146,7 @@ _FOREIGN = {
         "maximum_spanning_edges maximum_spanning_tree min_spanning_tree minimum_spanning_edges "
         "minimum_spanning_tree mst spanning_tree"
     ),
+    "motif_counts": "graphlet_degree_vector graphlets motifs motifs_randesu motifs_randesu_no",
     "neighbors": "predecessors successors",
     "personalized_pagerank": "ppr random_walk_with_restart",
     "random_walks": "generate_random_paths node2vec random_walk uniform_random_walks",

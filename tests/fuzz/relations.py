@@ -129,6 +129,7 @@ RULES: dict[str, Rule] = {
     "louvain": Rule(**GREEDY),
     "maximal_independent_set": Rule(joined="this"),
     "minimum_spanning_forest": Rule(doubled=HEAVIER),
+    "motif_counts": Rule({"size": 4}),
     "neighbors": Rule(repeated={}, doubled=HEAVIER, turned=AHEAD),
     "pagerank": Rule(STEPS, joined="this", repeated={}, turned=AHEAD, **ITERATED),
     "personalized_pagerank": Rule(

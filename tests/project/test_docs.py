@@ -64,7 +64,7 @@ def test_exported_names():
         "eigenvector_centrality estimate exceptions fast_rp generate greedy_color harmonic_centrality "
         "hits hybrid_cluster induced_subgraph integrations k_core k_shortest_paths k_truss "
         "katz_centrality label_propagation leiden load_graph louvain maximal_independent_set "
-        "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks "
+        "minimum_spanning_forest motif_counts neighbors pagerank personalized_pagerank plot random_walks "
         "read_edges sample_neighbors shortest_paths show_versions similarity simple_cycles "
         "simple_paths sssp stable_ids strongly_connected_components topological_order "
         "triangle_count truss_number vacuum"

@@ -199,6 +199,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.greedy_color(seed=1),
         gf.bipartite_projection([(1, 2), (3, 2)], side="source", measure="jaccard"),
         projected(gf.Graph([(1, 2), (1, 3)])),
+        gf.motif_counts(g, size=4),
+        g.motif_counts(),
         gf.fast_rp(g, dimensions=64, weights=(1, 2.5), normalization=0, seed=1),
         g.fast_rp(dimensions=64),
         gf.similarity(g, top_k=3),
