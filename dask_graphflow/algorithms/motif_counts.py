@@ -1,8 +1,8 @@
 """Motifs: how many connected induced patterns of three or four vertices contain each vertex.
 
 Patterns are first counted with further edges allowed, by formulas from degrees, triangles, 4-cycles and
-cliques [1]_, [2]_. Vertices that induce one pattern contain each other pattern a certain number of times. So
-the numbers of induced patterns follow from these counts by subtraction.
+cliques [1]_, [2]_. Vertices that induce one pattern contain each other pattern a certain number of times.
+So the numbers of induced patterns follow from these counts by subtraction.
 
 .. [1] N. K. Ahmed, J. Neville, R. A. Rossi, N. Duffield, "Efficient Graphlet Counting for Large Networks",
    ICDM 2015.
