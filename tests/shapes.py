@@ -71,6 +71,8 @@ ALSO_ASKED = {
     "edge betweenness": lambda g, start: g.edge_betweenness_centrality(k=2),
     "closeness": lambda g, start: g.closeness_centrality(k=100),
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
+    "motifs": lambda g, start: g.motif_counts(size=4),
+    "vectors": lambda g, start: g.fast_rp(dimensions=20),
     "eccentricity": lambda g, start: g.eccentricity(k=4),
     "diameter": lambda g, start: g.diameter(),
     "degree centrality": lambda g, start: g.degree_centrality(),

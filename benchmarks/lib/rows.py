@@ -209,6 +209,8 @@ ROWS = {
     "ego_graph": Row("ego_graph", "source", rule="value", number=count),
     "induced_subgraph": Row("induced_subgraph", "source", rule="value", number=count),
     "triangle_count": Row("triangle_count", "triangles"),
+    "motif_counts": Row("motif_counts", "path", rule="value", number=total, options={"size": 3}),
+    "fast_rp": Row("fast_rp", "fast_rp_0", rule=None),
     "clustering": Row("clustering", "clustering", rule="near"),
     # The ranks of a source in descending order.
     "personalized_pagerank": Row(

@@ -172,6 +172,10 @@ class Igraph(Library):
 
         return counted, np.array
 
+    def motif_counts(self, g, size):
+        # The numbers of a pattern for all vertices add up to 3 times the number in the graph.
+        return lambda: g.motifs_randesu(size), lambda found: np.array([size * found[2]])
+
     def clustering(self, g):
         return lambda: g.transitivity_local_undirected(mode="zero"), np.array
 
@@ -412,6 +416,19 @@ class Scipy(Library):
             return rank
 
         return iterate, np.array
+
+    def fast_rp(self, g):
+        degrees = np.maximum(np.diff(g.indptr), 1.0)
+
+        def compute():
+            signs = np.random.default_rng(0).choice([1.0, 0, 0, 0, 0, -1], (len(degrees), 128))
+            vectors, total = signs * degrees[:, None] ** -0.5, np.zeros_like(signs)
+            for weight in (0, 1, 1):
+                vectors = (g @ vectors) / degrees[:, None]
+                length = np.linalg.norm(vectors, axis=1, keepdims=True)
+                total += weight * vectors / np.where(length == 0, 1, length)
+
+        return compute, None
 
     def hits(self, g, tol):
         turned = g.T.tocsr()

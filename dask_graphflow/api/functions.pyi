@@ -17,11 +17,11 @@ __all__ = [
     "articulation_points", "betweenness_centrality", "bfs", "bipartite_projection", "bridges",
     "closeness_centrality", "clustering", "community_metrics", "connected_components", "core_number",
     "degree_centrality", "degrees", "diameter", "earliest_arrival", "eccentricity",
-    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
+    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "fast_rp", "greedy_color",
     "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_shortest_paths", "k_truss",
     "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
-    "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
+    "minimum_spanning_forest", "motif_counts", "neighbors", "pagerank", "personalized_pagerank",
+    "random_walks", "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
     "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
@@ -270,6 +270,26 @@ def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None =
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
+def fast_rp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = ..., directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+    normalization: float = -0.5, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def fast_rp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = ..., directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+    normalization: float = -0.5, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def fast_rp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = ..., directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+    normalization: float = -0.5, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
 def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, seed: int = 0, trace: Literal[False] = False,
@@ -469,6 +489,21 @@ def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None 
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
+@overload
+def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, size: int = 3, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, size: int = 3, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, size: int = 3, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 def neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -743,6 +778,12 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
         precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
         trace: bool = False, progress: Listener = False) -> Any: ...
+    def fast_rp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: ColumnName | None = ..., directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, dimensions: int = 128, weights: Sequence[float] = (0, 1, 1),
+        normalization: float = -0.5, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def greedy_color(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
@@ -807,6 +848,10 @@ class FrameMethods:
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
+    def motif_counts(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, size: int = 3, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

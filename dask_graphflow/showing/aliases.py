@@ -132,6 +132,7 @@ _FOREIGN = {
     "edge_betweenness_centrality": "edge_betweenness",
     "ego_graph": "neighborhood",
     "eigenvector_centrality": "eigenvector",
+    "fast_rp": "embedding embeddings fast_random_projection fastrp node_embedding node_embeddings",
     "greedy_color": "color coloring sequential_vertex_coloring vertex_coloring_greedy",
     "harmonic_centrality": "global_efficiency harmonic",
     "hits": "authority_score hub_score",
@@ -149,6 +150,7 @@ _FOREIGN = {
         "maximum_spanning_edges maximum_spanning_tree min_spanning_tree minimum_spanning_edges "
         "minimum_spanning_tree mst spanning_tree"
     ),
+    "motif_counts": "graphlet_degree_vector graphlets motifs motifs_randesu motifs_randesu_no",
     "neighbors": "predecessors successors",
     "personalized_pagerank": "ppr random_walk_with_restart",
     "random_walks": "generate_random_paths node2vec random_walk uniform_random_walks",

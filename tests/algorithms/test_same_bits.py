@@ -46,6 +46,8 @@ def test_ids_of_text_change_no_bit(built, rng, directed):
     plain = built(edges, directed=directed)
     text = built(edges.assign(a=edges.a.map(name), b=edges.b.map(name)), directed=directed)
     for call in CALLS:
+        if call is ALSO_ASKED["vectors"]:  # random vectors depend on the ids themselves
+            continue
         wanted = call(plain, sources).compute()
         found = call(text, [name(source) for source in sources]).compute()
         for column in found:

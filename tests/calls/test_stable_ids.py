@@ -13,7 +13,6 @@ import pytest
 from conftest import Reader, on_backend, partitioned, same_dtypes, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.calls.stable_ids import rows as rows_module
 from dask_graphflow.exceptions import (
     EdgeListError,
     NullVertexError,
@@ -21,6 +20,7 @@ from dask_graphflow.exceptions import (
     UnknownColumnError,
     VertexTypeError,
 )
+from dask_graphflow.graph.hash_ids import hash_ids
 
 
 class Rules:
@@ -383,15 +383,15 @@ def test_hashes_depend_on_values_and_not_on_types(kind):
     }
     vertices = frame(dict.fromkeys(range(12), 0), kind)[0].drop(columns="group")
     other = vertices.astype(wider[kind]) if kind in wider else vertices.astype({"vertex_1": "Int8"})
-    hashes = rows_module.hash_vertices(vertices)
-    assert (hashes == rows_module.hash_vertices(other)).all()
+    hashes = hash_ids(vertices)
+    assert (hashes == hash_ids(other)).all()
     assert len({*hashes.tolist()}) == len(hashes)
 
 
 def test_hashes_stay_the_same_in_later_versions():
-    numbers = rows_module.hash_vertices(pd.DataFrame({"vertex": [0, 1, -1]}))
-    texts = rows_module.hash_vertices(pd.DataFrame({"vertex": ["a", "\u00e9"]}))
-    both = rows_module.hash_vertices(pd.DataFrame({"vertex_0": [1], "vertex_1": ["a"]}))
+    numbers = hash_ids(pd.DataFrame({"vertex": [0, 1, -1]}))
+    texts = hash_ids(pd.DataFrame({"vertex": ["a", "\u00e9"]}))
+    both = hash_ids(pd.DataFrame({"vertex_0": [1], "vertex_1": ["a"]}))
     assert [hex(one) for one in (*numbers, *texts, *both)] == [
         "0x0",
         "0x5692161d100b05e5",

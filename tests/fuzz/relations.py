@@ -41,6 +41,7 @@ class Rule:
     changed: Mapping[str, float] = field(default_factory=dict)
     # "same", or dict. What columns are called after all edges of a directed graph are reversed.
     turned: Any = "same"
+    by_id: bool = False  # values depend on the ids, and not only on their order
     among_others: bool = False  # values are divided by the number of other vertices
     # By how much numbers may differ.
     rtol: float = 0.0
@@ -106,6 +107,10 @@ RULES: dict[str, Rule] = {
         joined="the part with the larger eigenvalue has all of the score",
         isolated=SLOW, repeated=SLOW, doubled=SLOW, turned=AHEAD,
     ),
+    "fast_rp": Rule(
+        {"dimensions": 20}, repeated="a vertex that no edge leaves counts as one that one edge leaves",
+        turned=AHEAD, by_id=True, rtol=1e-4, atol=1e-5
+    ),
     "greedy_color": Rule(joined="this"),
     "harmonic_centrality": Rule(doubled={"harmonic": 0.5}, turned=AHEAD, rtol=1e-12),
     "hits": Rule(
@@ -127,6 +132,7 @@ RULES: dict[str, Rule] = {
     "louvain": Rule(**GREEDY),
     "maximal_independent_set": Rule(joined="this"),
     "minimum_spanning_forest": Rule(doubled=HEAVIER),
+    "motif_counts": Rule({"size": 4}),
     "neighbors": Rule(repeated={}, doubled=HEAVIER, turned=AHEAD),
     "pagerank": Rule(STEPS, joined="this", repeated={}, turned=AHEAD, **ITERATED),
     "personalized_pagerank": Rule(
@@ -204,8 +210,10 @@ def _within(frame: pd.DataFrame, vertices: set[int]) -> pd.DataFrame:
 
 def renamed(name: str, asker: Asker, network: Network, at: list[int]) -> None:
     """Ids of another type in the same order, partitions, shards, and reversing twice change no bit."""
-    one = ask(asker, name, network, at)
-    compare(name, ask(asker, name, network, at, asker.other), one, exact=True)
+    one, other = ask(asker, name, network, at), asker.other
+    if RULES[name].by_id:
+        other = replace(other, ids=asker.form.ids)
+    compare(name, ask(asker, name, network, at, other), one, exact=True)
 
 
 def flipped(name: str, asker: Asker, network: Network, at: list[int]) -> None:

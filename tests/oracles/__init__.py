@@ -9,11 +9,13 @@ from . import (  # noqa: F401  # each of them declares its oracles
     density,
     distance_centralities,
     journeys,
+    motifs,
     neighborhoods,
     paths,
     ranks,
     sampling,
     similarity,
+    vectors,
 )
 from .oracle import ORACLES
 from .verify import confirm, network_of, options_of, verify

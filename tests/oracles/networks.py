@@ -82,6 +82,7 @@ class Network:
     given: tuple[int, ...] = ()
     directed: bool = True
     weighted: bool = False
+    ids: str = ""  # the type of the ids, one of `IDS`; by default, vertices are their own ids
 
     @classmethod
     def random(cls, rng: Random, *, usual: bool = False) -> Network:

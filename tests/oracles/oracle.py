@@ -46,7 +46,7 @@ ORACLES: dict[str, Oracle] = {}
 
 
 def oracle(
-    weights: str = "ignored", rtol: float = 1e-9, atol: float = 1e-12, **options: Any
+    weights: str = "ignored", /, rtol: float = 1e-9, atol: float = 1e-12, **options: Any
 ) -> Any:
     def declare(check: Callable[..., Any]) -> Callable[..., Any]:
         ORACLES[check.__name__] = Oracle(check, options, weights, rtol, atol)

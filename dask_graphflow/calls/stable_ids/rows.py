@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 from dask_graphflow.exceptions import NullVertexError, OptionError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.edgelist import EdgeColumns, column_of
+from dask_graphflow.graph.hash_ids import hash_ids
 from dask_graphflow.graph.vertex_ids import brought
 from dask_graphflow.showing.tables import counted
 
@@ -20,7 +20,6 @@ HASH = "hash"
 # The columns of a memory after those of the vertices. A row with an update remembers a group as it was
 # before that update, by its smallest vertex, id, size and hash. In all other rows, size and hash are 0.
 MEMORY = {"id": "int64", "size": "int64", "members": "uint64", "update": "int64"}
-EXACT = decimal.Context(prec=dtypes.MOST_DIGITS)
 ADVICE = {
     "labels": "give a group for each vertex, or leave such rows out",
     "previous": "give the memory of an earlier call as that call returned it",
@@ -62,31 +61,5 @@ def read(frame: Any, partition: int, *columns: EdgeColumns) -> pd.DataFrame:
                 )
         series |= some.ends(rows, partition)[0].series
     vertices = frames.build(pd.DataFrame, {name: series[name] for name in columns[0].names})
-    made: pd.DataFrame = frames.build(pd.DataFrame, {**series, HASH: hash_vertices(vertices)})
+    made: pd.DataFrame = frames.build(pd.DataFrame, {**series, HASH: hash_ids(vertices)})
     return made
-
-
-def hash_vertices(vertices: pd.DataFrame) -> np.ndarray:
-    """Return a hash of each vertex: array of uint64.
-
-    It depends on nothing but the values, because memories are saved: not on the width of integers, the unit
-    of dates or the digits of decimals.
-    """
-    keys = dtypes.sortable(vertices)
-    total = np.zeros(len(keys), "uint64")
-    for name in keys.columns:
-        own = pd.util.hash_array(_hashable(keys[name]), categorize=False)
-        total = pd.util.hash_array(total + own) if len(keys.columns) > 1 else own
-    return total
-
-
-def _hashable(column: pd.Series) -> np.ndarray:
-    """Return values as 64-bit integers, text or bytes."""
-    kind = dtypes.kind(column.dtype)
-    if kind in ("integer", "bool"):
-        plain = dtypes.plain(column.dtype)
-        return column.to_numpy(plain).astype("uint64" if plain.kind == "u" else "int64")
-    values = column.astype(object)
-    if kind == "decimal":
-        values = values.map(EXACT.normalize)
-    return (values if kind in ("string", "binary", "UUID") else values.map(str)).to_numpy(object)

@@ -6,7 +6,6 @@ Sums have the same bits as those of :class:`.Pull`, for any other sources in the
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -40,15 +39,14 @@ class BatchedPull:
     """
 
     def __init__(self, g: GraphView, pull: Pull, share: Any, index: Any, batch: range) -> None:
-        self._g, self._layout, self._share = g, pull.layout, share
-        self._rows = pull.rows
+        self._g, self._pull, self._share = g, pull, share
         self._kernels = pull_kernels.of(self._share)
         index, width = pull.take(index), len(batch)
         own = np.flatnonzero((index >= batch.start) & (index < batch.stop))
         columns, size = index[own] - batch.start, len(index)
         self.rank = np.zeros_like(self._share, shape=(size, width))
         self.rank[own, columns] = 1
-        self._contributions = np.zeros_like(self._share, shape=(self._layout.size, width))
+        self._contributions = np.zeros_like(self._share, shape=(pull.layout.size, width))
         self._contributions[own, columns] = self._share[own]
         self._sums = np.zeros_like(self._share, "int64", shape=(size, width))
         at, self._totals = np.full(width, -1), np.zeros((2, width), "int64")
@@ -66,21 +64,11 @@ class BatchedPull:
         """
         totals = self._totals
         if not self._g.member.alone:
-            self._send()
+            self._pull.send_batch(self._contributions)
             gathered = self._g.member.exchange.all_gather(totals.ravel())
             totals = np.sum(gathered, axis=0).reshape(totals.shape)
         change, dangling = totals / self._kernels.CHANGE
         return change, dangling
-
-    def _send(self) -> None:
-        layout, exchange, width = self._layout, self._g.member.exchange, self.rank.shape[1]
-        own = self._contributions[: len(self.rank)]
-        pieces = [own if read is None else own[read] for read in layout.mirrored]
-        pieces[exchange.rank] = own[:0]
-        received = exchange.all_to_all([piece.ravel() for piece in pieces])
-        mirrors = self._contributions[layout.size - layout.slot_bounds[-1] :]
-        for values, ends in zip(received, itertools.pairwise(layout.slot_bounds), strict=True):
-            mirrors[slice(*ends)] = values.reshape(-1, width)
 
     def update(self, base: np.ndarray, alpha: float) -> None:
         """Set ranks to `alpha` times the sums of contributions, plus `base`; compute new contributions.
@@ -88,7 +76,7 @@ class BatchedPull:
         `base` is in host memory, and is added to the rank of each source itself.
         """
         sums, threads = self._sums, self._g.member.threads
-        self._kernels.sum_batch(self._rows, self._contributions, sums, threads=threads)
+        self._pull.add_up_batch(self._contributions, sums)
         self._totals = self._kernels.apply_batch(
             sums,
             self.rank,

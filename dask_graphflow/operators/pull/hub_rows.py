@@ -144,6 +144,30 @@ class HubRows:
             self.rows, wide, sums, self.totals, threads=self._g.member.threads
         )
 
+    def send_batch(self, wide: Any) -> None:
+        """Send the entries of several wide columns; see :meth:`send`. All members call it.
+
+        `wide` has the shape (``layout.size``, b).
+        """
+        exchange, layout = self._g.member.exchange, self.layout
+        if self._mirrors is None:
+            return
+        own = wide[: len(layout.names)]
+        pieces = [own if read is None else own[read] for read in layout.mirrored]
+        pieces[exchange.rank] = own[:0]
+        received = exchange.all_to_all([piece.ravel() for piece in pieces])
+        mirrors = wide[layout.size - layout.slot_bounds[-1] :]
+        for values, ends in zip(received, itertools.pairwise(layout.slot_bounds), strict=True):
+            mirrors[slice(*ends)] = values.reshape(-1, wide.shape[1])
+
+    def add_up_batch(self, wide: Any, sums: Any) -> None:
+        """Set the sums of all rows for several columns; see :meth:`add_up`.
+
+        `wide` is float64, and `sums` has the shape (n, b).
+        """
+        kernels = pull_kernels.of(wide)
+        kernels.sum_batch(self.rows, wide, sums, threads=self._g.member.threads)
+
 
 class Layout(NamedTuple):
     """The rows of a member, and the layout of its wide columns."""
