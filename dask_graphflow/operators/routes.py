@@ -48,7 +48,7 @@ def find_shortest(g: GraphView, pairs: tuple[Any, Any]) -> Routes:
     GraphMemoryError
         A member has no room for the edges of the others.
     """
-    rows, (sources, targets), count = _rows_of_all(g, "out"), *_own_pairs(g, pairs)
+    rows, (sources, targets), count = _weighed_rows(g), *_own_pairs(g, pairs)
     kernels = routes_kernels.of(rows.ends)
     into = _rows_into(g, rows) if count >= kernels.WORTH else None
     found = kernels.find_shortest(rows, into, sources, targets, threads=g.member.threads)
@@ -57,7 +57,7 @@ def find_shortest(g: GraphView, pairs: tuple[Any, Any]) -> Routes:
 
 def find_alternatives(g: GraphView, pairs: tuple[Any, Any], k: int) -> Routes:
     """Return the `k` shortest simple paths of each pair, sorted by pair; see :func:`find_shortest`."""
-    rows, (sources, targets), _ = _rows_of_all(g, "out"), *_own_pairs(g, pairs)
+    rows, (sources, targets), _ = _weighed_rows(g), *_own_pairs(g, pairs)
     into = _rows_into(g, rows)
     find = routes_kernels.of(rows.ends).find_alternatives
     found = find(rows, into, sources, targets, k, threads=g.member.threads)
@@ -75,15 +75,19 @@ def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(distinct[:, own_part(g, count)]), count
 
 
-def _rows_into(g: GraphView, rows: Rows) -> Rows:
-    return _rows_of_all(g, "into") if g.directed else rows
-
-
-def _rows_of_all(g: GraphView, side: str) -> Rows:
-    """Return the rows of the vertices of all members by number, in host memory. All members call it."""
-    m, shard = g.member, g.member.shard.host
+def _weighed_rows(g: GraphView) -> Rows:
     if g.weighted:
         bucket_width(g)  # raises if a weight is not allowed
+    return rows_of_all(g, "out")
+
+
+def _rows_into(g: GraphView, rows: Rows) -> Rows:
+    return rows_of_all(g, "into") if g.directed else rows
+
+
+def rows_of_all(g: GraphView, side: str) -> Rows:
+    """Return the rows of the vertices of all members by number, in host memory. All members call it."""
+    m, shard = g.member, g.member.shard.host
     own = shard.out if m.side(side) == "out" else build.into(shard, m.exchange)
     to_host = kernels_for(own.ends).to_host
     weights = to_host(own.weights) if g.weighted else None
