@@ -6,12 +6,11 @@ each edge at both ends, and it is cached with the graph.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError, WeightError
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import check_room, kernels_for
 from dask_graphflow.kernels import flow as flow_kernels
 from dask_graphflow.kernels import rows as rows_kernels
@@ -21,8 +20,8 @@ from dask_graphflow.kernels.flow import FoundFlow, Network
 from .access import entries_of, gather, move_to, own_part
 from .routes import rows_of_all
 from .view import GraphView
+from .whole_weights import exact_weights
 
-LARGEST = 2**61  # bound of the sum of all capacities in units
 ENTRY = 40  # bytes per entry of a network, with its flow
 ADVICE = (
     "Every worker needs one, because flow can take any way. Leave out edges that cannot have flow, or give "
@@ -102,7 +101,7 @@ def _capacities(g: GraphView) -> Capacities:
         needed, limit = ENTRY * len(rows.ends), g.member.exchange.resources.memory(device=False)
         needed *= 2 if g.directed else 1
         check_room(host, needed, "the network of a flow", ADVICE, limit)
-        capacity, unit = _whole(rows)
+        capacity, unit = exact_weights(rows, "capacity")
         kernels, threads = rows_kernels.of(rows.ends), g.member.threads
         sources, targets = [kernels.owners(rows, rows.ends.dtype, threads=threads)], [rows.ends]
         capacities = [capacity]
@@ -116,41 +115,3 @@ def _capacities(g: GraphView) -> Capacities:
 
     made: Capacities = g.keep("capacities", make)
     return made
-
-
-def _whole(rows: Rows) -> tuple[np.ndarray, float | int]:
-    """Return the weights of rows as whole multiples of a unit, and the unit.
-
-    The unit of floats is a power of 2: the number of edges times the largest weight is at most 2**61 units.
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much.
-    """
-    weights = rows.weights
-    if weights is None:
-        return np.ones(len(rows.ends), "int64"), 1
-    largest = weights.max(initial=0)
-    if not (np.isfinite(largest) and (weights >= 0).all()):
-        raise WeightError(
-            "a capacity is negative, infinite or NaN; capacities are finite numbers of at least 0. Remove "
-            "these edges, or give a large number instead of infinity, such as the sum of all other capacities"
-        )
-    if weights.dtype.kind != "f":
-        if float(weights.sum(dtype="float64")) > LARGEST:
-            raise WeightError(
-                f"the sum of all capacities is above {LARGEST}; divide the capacities by a number"
-            )
-        return weights.astype("int64"), 1
-    bound = float(largest) * len(weights)
-    if not math.isfinite(bound):
-        raise WeightError(f"the largest capacity is {largest:g}; divide all capacities by it")
-    unit = math.ldexp(1.0, max(math.frexp(bound)[1] - 61, -1022)) if bound else 1.0
-    whole = np.rint(weights.astype("float64") / unit).astype("int64")
-    if ((whole == 0) & (weights > 0)).any():
-        raise WeightError(
-            f"a capacity is below {unit:g}, half of which is rounded to 0 beside the largest capacity, "
-            f"{largest:g}. Leave out the edges with capacities below {unit:g}"
-        )
-    return whole, unit
