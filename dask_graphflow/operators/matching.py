@@ -41,7 +41,8 @@ def match(g: GraphView) -> list[Any]:
             whole = rows._replace(weights=exact_weights(rows, "weight")[0])
             entry = kernels.most_weight(whole, left)
         else:
-            entry = kernels.most_edges(rows, left)
+            into = rows_of_all(g, "into") if g.directed else rows
+            entry = kernels.most_edges(rows, into, left)
     matched = left[entry[left] >= 0]
     matched = matched[own_part(g, len(matched))]
     at = entry[matched]

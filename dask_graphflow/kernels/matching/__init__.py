@@ -33,13 +33,13 @@ class MatchingKernels(Protocol):
             Rows of all vertices, with each edge at both of its ends.
         """
 
-    def most_edges(self, rows: Rows, left: Array) -> Array:
-        """Return a matching with as many edges as possible [1]_: array of int64, shape (V,).
+    def most_edges(self, rows: Rows, into: Rows, left: Array) -> Array:
+        """Return a matching with as many edges as possible [1]_ [2]_: array of int64, shape (V,).
 
         Parameters
         ----------
-        rows : Rows
-            Rows of all vertices.
+        rows, into : Rows
+            Rows of the leaving and of the entering edges of all vertices.
         left : array of integers
             The left vertices, ascending.
 
@@ -47,6 +47,7 @@ class MatchingKernels(Protocol):
         ----------
         .. [1] J. E. Hopcroft, R. M. Karp, "An n^(5/2) Algorithm for Maximum Matchings in Bipartite Graphs",
            SIAM Journal on Computing 2(4), 1973.
+        .. [2] R. M. Karp, M. Sipser, "Maximum Matchings in Sparse Random Graphs", FOCS 1981.
         """
 
     def most_weight(self, rows: Rows, left: Array) -> Array:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_heap import empty_heap, offer, take_first
 
 from . import Sides
 
 BIDS = 8  # rounds of bids, after which the vertices that have no neighbor look for paths
+EACH = 4  # passes over the edges in which each path is searched alone, before several are at once
 FAR = np.iinfo(np.int64).max
 
 
@@ -37,22 +39,112 @@ def _divide(offsets, ends, side, queue):
     return np.int64(-1), np.int64(-1)
 
 
+@_inner
+def _match_one(rows, into, v, u, degrees, entry, mate, stack, count):
+    """Match two vertices. Their free neighbors have one choice less; stack those with a single one."""
+    offsets, ends = rows
+    for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+        other = np.uint64(ends[k])
+        if other == u:
+            entry[v], mate[u] = k, v
+        elif mate[other] < 0:
+            degrees[other] -= 1
+            if degrees[other] == 1:
+                stack[count] = other
+                count += 1
+    offsets, ends = into
+    for k in range(np.uint64(offsets[u]), np.uint64(offsets[u + np.uint64(1)])):
+        other = np.uint64(ends[k])
+        if entry[other] < 0:
+            degrees[other] -= 1
+            if degrees[other] == 1:
+                stack[count] = other
+                count += 1
+    return count
+
+
 @_compiled
-def _match_first(offsets, ends, left, degrees, entry, mate):
-    """Match each left vertex to the free right vertex with the fewest edges."""
+def _match_first(rows, into, left, on_left, degrees, entry, mate, stack, count):
+    """Match vertices with a single free neighbor as long as there are any (Karp and Sipser).
+
+    Otherwise, the next left vertex takes the free neighbor with the fewest free neighbors.
+    """
     for vertex in left:
-        v, best, fewest = np.uint64(vertex), np.int64(-1), np.int64(1) << np.int64(62)
-        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
-            u = np.uint64(ends[k])
-            if mate[u] < 0 and degrees[u] < fewest:
-                best, fewest = np.int64(k), degrees[u]
-        if best >= 0:
-            entry[v], mate[np.uint64(ends[np.uint64(best)])] = best, v
+        while count:
+            count -= 1
+            v = np.uint64(stack[count])
+            if on_left[v] and entry[v] < 0:
+                for k in range(np.uint64(rows[0][v]), np.uint64(rows[0][v + np.uint64(1)])):
+                    u = np.uint64(rows[1][k])
+                    if mate[u] < 0:
+                        count = _match_one(rows, into, v, u, degrees, entry, mate, stack, count)
+                        break
+            elif not on_left[v] and mate[v] < 0:
+                for k in range(np.uint64(into[0][v]), np.uint64(into[0][v + np.uint64(1)])):
+                    u = np.uint64(into[1][k])
+                    if entry[u] < 0:
+                        count = _match_one(rows, into, u, v, degrees, entry, mate, stack, count)
+                        break
+        v, best = np.uint64(vertex), np.int64(-1)
+        if entry[v] < 0:
+            for k in range(np.uint64(rows[0][v]), np.uint64(rows[0][v + np.uint64(1)])):
+                u = np.uint64(rows[1][k])
+                if mate[u] < 0 and (best < 0 or degrees[u] < degrees[np.uint64(best)]):
+                    best = np.int64(u)
+            if best >= 0:
+                u = np.uint64(best)
+                count = _match_one(rows, into, v, u, degrees, entry, mate, stack, count)
 
 
 @_compiled
-def _augment_all(offsets, ends, left, entry, mate, level, arcs, queue, path):
-    """Augment a matching along disjoint shortest paths until there are none (Hopcroft and Karp)."""
+def _augment_each(rows, left, entry, mate, seen, before, via, queue, edges):
+    """Augment a matching along a shortest path from each left vertex, but stop after so many edges.
+
+    If a search finds no free vertex, no later path leads through what it has seen, which stays marked.
+    Returns the number of vertices that were tried.
+    """
+    offsets, ends = rows
+    for tried in range(len(left)):
+        v, count, at, u, found = np.uint64(left[tried]), 0, 0, np.uint64(0), False
+        if entry[v] >= 0:
+            continue
+        if edges < 0:
+            return tried
+        while not found:
+            edges -= offsets[v + np.uint64(1)] - offsets[v]
+            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+                u = np.uint64(ends[k])
+                if not seen[u]:
+                    seen[u], before[u], via[u], queue[count] = True, k, v, u
+                    count += 1
+                    if mate[u] < 0:
+                        found = True
+                        break
+            if found or at == count:
+                break
+            v = np.uint64(mate[np.uint64(queue[at])])
+            at += 1
+        if not found:
+            continue
+        for i in range(count):
+            seen[np.uint64(queue[i])] = False
+        while True:
+            v = np.uint64(via[u])
+            k = entry[v]
+            entry[v], mate[u] = before[u], v
+            if k < 0:
+                break
+            u = np.uint64(ends[np.uint64(k)])
+    return len(left)
+
+
+@_compiled
+def _augment_all(rows, left, entry, mate, level, arcs, queue, path):
+    """Augment a matching along disjoint shortest paths until there are none (Hopcroft and Karp).
+
+    Vertices with the level -1 are on no path.
+    """
+    offsets, ends = rows
     while True:
         count, at, found = 0, 0, False
         for vertex in left:
@@ -146,7 +238,7 @@ def _bid(offsets, ends, weights, waiting, profit, price, entry, mate, later):
 
 
 @_compiled
-def _augment_each(
+def _augment_by_weight(
     offsets, ends, weights, vertices, profit, price, entry, mate, distance, before, via, seen, heap
 ):
     """Augment a matching from each of some left vertices along the shortest path.
@@ -216,15 +308,24 @@ def sides(rows: Rows) -> Sides:
     return Sides(side == 1, odd)
 
 
-def most_edges(rows: Rows, left: np.ndarray) -> np.ndarray:
-    offsets, ends, size, index = rows.offsets, rows.ends, len(rows.offsets) - 1, rows.ends.dtype
+def most_edges(rows: Rows, into: Rows, left: np.ndarray) -> np.ndarray:
+    size, index, sides = len(rows.offsets) - 1, rows.ends.dtype, (rows[:2], into[:2])
     entry, mate = np.full(size, -1), np.full(size, -1, index)
-    leaving = offsets[left + 1] - offsets[left]
-    left = left[np.argsort(leaving, kind="stable")].astype(index)
-    degrees = np.bincount(ends, minlength=size)
-    _match_first(offsets, ends, left, degrees, entry, mate)
-    room = np.zeros(size, "int32"), np.empty(size, "int64"), *np.empty((2, len(left) + 1), index)
-    _augment_all(offsets, ends, left, entry, mate, *room)
+    on_left = np.zeros(size, "bool")
+    on_left[left] = True
+    degrees = np.where(on_left, np.diff(rows.offsets), np.diff(into.offsets))
+    left = left[np.argsort(degrees[left], kind="stable")].astype(index)
+    stack, single = np.empty(size + 1, index), np.flatnonzero(degrees == 1)
+    stack[: len(single)] = single
+    _match_first(*sides, left, on_left, degrees, entry, mate, stack, len(single))
+    seen, work = np.zeros(size, "bool"), EACH * len(rows.ends)
+    room = np.empty(size, "int64"), np.empty(size, index), stack
+    tried = _augment_each(sides[0], left, entry, mate, seen, *room, work)
+    if tried < len(left):
+        level, failed = np.zeros(size, "int32"), left[:tried]
+        level[failed[entry[failed] < 0]] = level[mate[seen]] = -1
+        left = left[level[left] == 0]
+        _augment_all(sides[0], left, entry, mate, level, room[0], stack, room[1])
     return entry
 
 
@@ -237,5 +338,5 @@ def most_weight(rows: Rows, left: np.ndarray) -> np.ndarray:
     count = _bid(offsets, ends, weights, left.astype(index), *values, later)
     heap = np.empty(size, "int64"), np.empty(size, index), np.full(size, -1, index)
     room = np.full(size, FAR), np.empty(size, "int64"), *np.empty((2, size), index), heap
-    _augment_each(offsets, ends, weights, later[:count], *values, *room)
+    _augment_by_weight(offsets, ends, weights, later[:count], *values, *room)
     return entry
