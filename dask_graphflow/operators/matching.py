@@ -30,9 +30,11 @@ def match(g: GraphView) -> list[Any]:
         sides = kernels.sides(rows)
         if sides.odd:
             one, other = (g.show(move_to(g.numbers, np.array([v], g.index))) for v in sides.odd)
+            odd = f"the edge between {one} and {other} is on a cycle with an odd number of edges"
+            if one == other:
+                odd = f"there is a self-loop at vertex {one}"
             raise EdgeListError(
-                f"the edge between {one} and {other} is on a cycle with an odd number of edges, so the graph "
-                "is not bipartite. Leave out the edges between vertices of the same side"
+                f"{odd}, so the graph is not bipartite. Leave out edges between vertices of the same side"
             )
         leaving &= sides.left
     left = np.flatnonzero(leaving).astype(g.index)

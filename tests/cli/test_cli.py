@@ -85,6 +85,8 @@ OWN = {
     "induced-subgraph": ["--subset", "1,5", "--subset", "8"],
     "bipartite-projection": ["--side", "source"],
     "k-shortest-paths": ["--pairs", "pairs.csv", "--k", "2"],
+    "maximum-flow": ["--sources", "1", "--sinks", "5"],
+    "minimum-cut": ["--sources", "1", "--sinks", "5"],
     "simple-cycles": ["--max-length", "3", "--undirected"],
     "simple-paths": ["--pairs", "pairs.csv", "--max-length", "2"],
     "k-truss": ["--k", "2"],
@@ -103,6 +105,8 @@ SAME = {  # the same options for the function
     "induced-subgraph": {"subset": [1, 5, 8]},
     "bipartite-projection": {"side": "source"},
     "k-shortest-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "k": 2},
+    "maximum-flow": {"sources": [1], "sinks": [5]},
+    "minimum-cut": {"sources": [1], "sinks": [5]},
     "simple-cycles": {"max_length": 3, "directed": False},
     "simple-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "max_length": 2},
     "k-truss": {"k": 2},
@@ -127,7 +131,7 @@ def roads():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_gives_what_its_function_gives(name, roads):
     edges = ROADS
-    if name == "bipartite-projection":
+    if name.startswith("bipartite"):
         edges = ROADS.assign(b=ROADS["b"] + 10)
         edges.to_csv("roads.csv")
     run(name, *roads, *OWN.get(name, ()), "-o", "out.parquet")

@@ -8,6 +8,7 @@ from . import (  # noqa: F401  # each of them declares its oracles
     cycles,
     density,
     distance_centralities,
+    flows,
     neighborhoods,
     paths,
     ranks,

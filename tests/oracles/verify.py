@@ -89,6 +89,12 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
     if name == "bipartite_projection":
         both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
         found |= {UsageError} if not network.directed else {EdgeListError} if both else set()
+    if name == "bipartite_matching":
+        both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
+        if both if network.directed else not nx.is_bipartite(with_loops(network)):
+            found.add(EdgeListError)
+    if {*options.get("sources", ())} & {*options.get("sinks", ())}:
+        found.add(OptionError)
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
     if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):

@@ -17,6 +17,7 @@ class Network(NamedTuple):
     opposite: Array  # array of integers, shape (e,). The entry that leads back.
     capacity: Array  # array of int64, shape (e,). The capacity from the row's vertex to the end.
     back: Array  # array of int64, shape (e,). The capacity in the opposite direction.
+    scale: int  # ratio of two successive limits of spare capacity; 1 if there are no limits
 
 
 class FoundFlow(NamedTuple):

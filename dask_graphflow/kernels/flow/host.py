@@ -26,8 +26,8 @@ from dask_graphflow.kernels.csr import Rows
 
 from . import FoundFlow, Network
 
-SCALE = 4  # ratio of two successive limits of the spare capacity, in networks with few edges per vertex
-SPARSE = 5
+SCALE = 4  # ratio of two successive limits of the spare capacity
+SPARSE = 5  # mean number of entries per vertex below which these limits are used
 
 
 @_compiled
@@ -185,7 +185,10 @@ def network(rows: Rows) -> Network:
     opposite = np.empty(len(ends), "int32" if len(ends) < 2**31 else "int64")
     back = np.empty(len(ends), "int64")
     _connect(offsets, ends, capacity, offsets[:-1].copy(), opposite, back)
-    return Network(offsets, ends, opposite, capacity, back)
+    # Rows of numbers that are no vertices are empty, so they do not matter.
+    filled = np.count_nonzero(offsets[1:] > offsets[:-1])
+    scale = SCALE if len(ends) < SPARSE * filled else 1
+    return Network(offsets, ends, opposite, capacity, back, scale)
 
 
 def maximum_flow(
@@ -196,7 +199,5 @@ def maximum_flow(
     queues = [np.empty(size, index) for _ in range(2)]
     path, tails = np.empty(size, "int64"), np.empty(size, index)
     room = np.zeros(size, "int32"), np.empty(size, "int64"), *queues, path, tails
-    # The mean degree is twice as large as in the graph.
-    scale = SCALE if len(network.ends) < SPARSE * size else 1
-    count = _send(tuple(network), sources, sinks, flow, used, room, scale, cut)
+    count = _send(network[:5], sources, sinks, flow, used, room, network.scale, cut)
     return FoundFlow(flow, np.flatnonzero(used), queues[0][:count])
