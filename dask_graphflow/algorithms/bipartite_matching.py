@@ -87,7 +87,9 @@ def bipartite_matching(g: GraphView) -> Answer:
     --------
     >>> import pandas as pd
     >>> import dask_graphflow as gf
-    >>> can = pd.DataFrame({"who": ["ada", "ada", "bob", "eve"], "job": ["code", "test", "code", "code"]})
+    >>> can = pd.DataFrame(
+    ...     {"who": ["ada", "ada", "bob", "eve"], "job": ["code", "test", "code", "code"]}
+    ... )
     >>> gf.bipartite_matching(can, source="who", target="job").compute()
       source target
     0    ada   test

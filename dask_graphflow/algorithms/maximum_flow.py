@@ -63,8 +63,8 @@ def maximum_flow(
     dask.dataframe.DataFrame
         One row per pair of vertices with a flow from one to the other, sorted by source and target. The
         columns are ``source`` and ``target`` (the dtype of the ids) and ``flow`` (int64, or float64 if the
-        capacities are floats). There is one of the two directions at most. No flow enters a source or
-        leaves a sink, unless it flows on to another one. The value of the flow is what leaves the sources less what enters them.
+        capacities are floats). Flow between two vertices has one direction. No flow enters a source
+        or leaves a sink, so the value of the flow is the sum of what leaves the sources.
 
     Raises
     ------
@@ -85,7 +85,9 @@ def maximum_flow(
     --------
     >>> import pandas as pd
     >>> import dask_graphflow as gf
-    >>> pipes = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [2, 3, 3, 4, 4], "liters": [5, 2, 3, 1, 9]})
+    >>> pipes = pd.DataFrame(
+    ...     {"a": [1, 1, 2, 2, 3], "b": [2, 3, 3, 4, 4], "liters": [5, 2, 3, 1, 9]}
+    ... )
     >>> ends = {"source": "a", "target": "b", "weight": "liters"}
     >>> gf.maximum_flow(pipes, **ends, sources=1, sinks=4).compute()
        source  target  flow

@@ -3,7 +3,8 @@
 After a maximum flow (:mod:`.maximum_flow`), the vertices to which more could flow are the source side of a
 minimum cut [1]_. They are on the source side of every minimum cut, so they do not depend on the flow.
 
-.. [1] L. R. Ford, D. R. Fulkerson, "Maximal Flow Through a Network", Canadian Journal of Mathematics 8, 1956.
+.. [1] L. R. Ford, D. R. Fulkerson, "Maximal Flow Through a Network", Canadian Journal of Mathematics 8,
+   1956.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def minimum_cut(
     --------
     >>> import pandas as pd
     >>> import dask_graphflow as gf
-    >>> pipes = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [2, 3, 3, 4, 4], "liters": [5, 2, 3, 1, 9]})
+    >>> pipes = pd.DataFrame(
+    ...     {"a": [1, 1, 2, 2, 3], "b": [2, 3, 3, 4, 4], "liters": [5, 2, 3, 1, 9]}
+    ... )
     >>> ends = {"source": "a", "target": "b", "weight": "liters"}
     >>> gf.minimum_cut(pipes, **ends, sources=1, sinks=4).compute()
        vertex  source_side  cut

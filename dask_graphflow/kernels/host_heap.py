@@ -12,7 +12,7 @@ from .compiling import inner as _inner
 
 
 @_inner
-def offer(heap, size, key, vertex):
+def offer(heap, size, key, vertex):  # type: ignore[no-untyped-def]
     """Put a vertex into a heap, or decrease its key; return the size of the heap."""
     keys, items, where = heap
     at = np.int64(where[vertex])
@@ -31,7 +31,7 @@ def offer(heap, size, key, vertex):
 
 
 @_inner
-def take_first(heap, size):
+def take_first(heap, size):  # type: ignore[no-untyped-def]
     """Remove the vertex with the smallest key from a heap; return its size."""
     keys, items, where = heap
     size -= 1
@@ -58,7 +58,7 @@ def take_first(heap, size):
 
 
 @_inner
-def empty_heap(heap, size):
+def empty_heap(heap, size):  # type: ignore[no-untyped-def]
     """Remove all vertices from a heap."""
     for i in range(size):
         heap[2][np.uint64(heap[1][i])] = -1

@@ -65,7 +65,9 @@ def minimum_cut(g: GraphView, sources: Any, sinks: Any) -> tuple[Any, Any]:
     inside = np.zeros(g.size, "bool")
     inside[found.side] = True
     side = np.sort(found.side)
-    _, row, entries = entries_of(Rows(network.offsets, network.ends, None, 0), side, g.member.threads)
+    _, row, entries = entries_of(
+        Rows(network.offsets, network.ends, None, 0), side, g.member.threads
+    )
     leaving = ~inside[network.ends[entries]]
     capacity = np.zeros(g.size, "int64")
     np.add.at(capacity, side[row[leaving]], network.capacity[entries[leaving]])
@@ -73,14 +75,12 @@ def minimum_cut(g: GraphView, sources: Any, sinks: Any) -> tuple[Any, Any]:
     return move_to(g.numbers, inside[own]), move_to(g.numbers, capacity[own] * unit)
 
 
-def _find(
-    g: GraphView, sources: Any, sinks: Any, *, cut: bool
-) -> tuple[Capacities, FoundFlow]:
+def _find(g: GraphView, sources: Any, sinks: Any, *, cut: bool) -> tuple[Capacities, FoundFlow]:
     ends = []
     for vertices in (sources, sinks):
         own = g.numbers[vertices]
         ends.append(np.sort(gather(g, kernels_for(own).to_host(own))))
-    both = np.intersect1d(*ends)
+    both = np.intersect1d(ends[0], ends[1])
     if len(both):
         raise OptionError(
             f"vertex {g.show(move_to(g.numbers, both[:1]))} is among the sources and among the sinks; give "

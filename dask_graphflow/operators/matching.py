@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError
-from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import matching as matching_kernels
 
 from .access import count_entering, gather, move_to, own_part
@@ -60,7 +59,7 @@ def _check_sides(g: GraphView) -> None:
     if g.count_true(both):
         vertex = g.show(gather(g, g.numbers[both]).min()[None])
         raise EdgeListError(
-            f"edges begin and end at vertex {vertex}, so they do not lead from one side to the other. If it "
-            "stands for two things with the same id, give the ids of each side a prefix of their own. If "
-            "the directions of edges have no meaning, give directed=False"
+            f"edges begin and end at vertex {vertex}, so they do not lead from one side to the other. If "
+            "it stands for two things with the same id, give the ids of each side a prefix of their own. "
+            "If the directions of edges have no meaning, give directed=False"
         )

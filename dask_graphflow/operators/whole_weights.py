@@ -90,7 +90,7 @@ def exact_weights(rows: Rows, name: str) -> tuple[np.ndarray, float | int]:
     bound = float(largest) * len(weights)
     if not SMALLEST < bound < math.inf and bound:
         raise WeightError(
-            f"the largest {name} is {largest:g}, for which sums would not be exact; divide all weights by it"
+            f"the largest {name} is {largest:g}, and sums would not be exact; divide all weights by it"
         )
     unit = math.ldexp(1.0, math.frexp(bound)[1] - BITS) if bound else 1.0
     whole = np.rint(weights.astype("float64") / unit).astype("int64")

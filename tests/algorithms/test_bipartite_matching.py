@@ -54,7 +54,8 @@ def test_searches_one_by_one_and_at_once_find_as_many_edges(built, passes, monke
     matrix = csr_array((np.ones(1400, "int8"), (edges.a, edges.b - 500)), shape=(500, 500))
     found = built(edges).bipartite_matching().compute()
     assert len(found) == (maximum_bipartite_matching(matrix) >= 0).sum()
-    assert found.source.is_unique and found.target.is_unique
+    assert found.source.is_unique
+    assert found.target.is_unique
     pairs = set(edges.itertuples(index=False, name=None))
     assert pairs >= set(found.itertuples(index=False, name=None))
 

@@ -72,7 +72,9 @@ def test_flows_have_the_value_of_scipy(built, directed, limits, monkeypatch):
     for source, sink in ((hubs[0], hubs[1]), (hubs[2], hubs[3])):
         value = maximum_flow(csr_array(matrix.astype("int32")), source, sink).flow_value
         flow = graph.maximum_flow(source, sink).compute()
-        assert flow.flow[flow.source == source].sum() - flow.flow[flow.target == source].sum() == value
+        assert (
+            flow.flow[flow.source == source].sum() - flow.flow[flow.target == source].sum() == value
+        )
         assert graph.minimum_cut(source, sink).compute().cut.sum() == value
 
 
@@ -130,7 +132,9 @@ def test_wrong_capacities_and_vertices_are_refused(built):
             built(edges.assign(w=[1.0, bad])).minimum_cut([0], [2]).compute()
     with pytest.raises(WeightError, match=r"the weights sum to more than 2\*\*61"):
         built(edges.assign(w=[2**61, 2**61])).maximum_flow([0], [2]).compute()
-    with pytest.raises(WeightError, match=r"a capacity is below .* rounded to 0 because the largest"):
+    with pytest.raises(
+        WeightError, match=r"a capacity is below .* rounded to 0 because the largest"
+    ):
         built(edges.assign(w=[1e-30, 1.0])).maximum_flow([0], [2]).compute()
     large = built(edges.assign(w=[2**60, 2**60])).maximum_flow([0], [2]).compute()
     assert large.flow.tolist() == [2**60, 2**60]

@@ -90,7 +90,9 @@ def bipartite_matching(net: Network, o: dict[str, Any], rows: Any) -> None:
     left = {a for a, _, _ in net.edges}
     if not net.directed:
         parts = [nx.single_source_shortest_path_length(graph, v) for v in net.vertices]
-        left = {v for v, steps in zip(net.vertices, parts, strict=True) if steps[min(steps)] % 2 == 0}
+        left = {
+            v for v, steps in zip(net.vertices, parts, strict=True) if steps[min(steps)] % 2 == 0
+        }
     for a, b, w in net.edges:
         ends = (a, b) if a in left else (b, a)
         heaviest[ends] = max(heaviest.get(ends, 0), w if net.weighted else 1.0)

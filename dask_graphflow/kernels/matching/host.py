@@ -163,7 +163,10 @@ def _augment_all(rows, left, entry, mate, level, arcs, queue, path):
                     if w < 0:
                         found = True
                     elif level[np.uint64(w)] == 0:
-                        level[np.uint64(w)], arcs[np.uint64(w)] = level[v] + 1, offsets[np.uint64(w)]
+                        level[np.uint64(w)], arcs[np.uint64(w)] = (
+                            level[v] + 1,
+                            offsets[np.uint64(w)],
+                        )
                         queue[count] = w
                         count += 1
             stop = count
