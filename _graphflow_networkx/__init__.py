@@ -84,7 +84,7 @@ FUNCTIONS: dict[str, Function] = {
         None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
     ),
     "eigenvector_centrality": Function(10_000, 5000, unsupported=("nstart",)),
-    "eppstein_matching": Function(1000, 1000, unsupported_graphs=("directed",)),
+    "eppstein_matching": Function(5000, 5000, unsupported_graphs=("directed",)),
     "global_efficiency": Function(2000, 1000),
     "greedy_color": Function(
         100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, Function] = {
     "has_bridges": Function(5000, 1000),
     "has_path": Function(None, None),
     "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized", "method")),
-    "hopcroft_karp_matching": Function(1000, 1000, unsupported_graphs=("directed",)),
+    "hopcroft_karp_matching": Function(50_000, 10_000, unsupported_graphs=("directed",)),
     "in_degree_centrality": Function(None, 1_000_000),
     "is_arborescence": Function(None, 2000),
     "is_attracting_component": Function(20_000, 2000),
@@ -124,7 +124,7 @@ FUNCTIONS: dict[str, Function] = {
         1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
     ),
     "maximum_flow_value": Function(
-        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+        2000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
     ),
     "maximum_spanning_edges": Function(
         50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)

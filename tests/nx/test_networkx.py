@@ -37,7 +37,7 @@ DIRECT = [line.removesuffix(" *") for line in LINES if line.endswith(" *")]
 LATE = {"all_pairs_bellman_ford_path", "all_pairs_bellman_ford_path_length"}
 # Several minimum cycle bases are right, so the module of the cycles is only run with the first calls.
 LATE |= {"simple_cycles"}
-# NetworkX's tests of flows name a function of NetworkX for the flow; ``test_nx_flows.py`` has tests of these.
+# NetworkX's tests of flows name one of its own functions for the flow. ``test_nx_flows.py`` has others.
 LATE |= {"maximum_flow", "minimum_cut", "minimum_cut_value"}
 
 
