@@ -84,6 +84,7 @@ FUNCTIONS: dict[str, Function] = {
         None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
     ),
     "eigenvector_centrality": Function(10_000, 5000, unsupported=("nstart",)),
+    "eppstein_matching": Function(5000, 5000, unsupported_graphs=("directed",)),
     "global_efficiency": Function(2000, 1000),
     "greedy_color": Function(
         100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
@@ -92,6 +93,7 @@ FUNCTIONS: dict[str, Function] = {
     "has_bridges": Function(5000, 1000),
     "has_path": Function(None, None),
     "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized", "method")),
+    "hopcroft_karp_matching": Function(50_000, 10_000, unsupported_graphs=("directed",)),
     "in_degree_centrality": Function(None, 1_000_000),
     "is_arborescence": Function(None, 2000),
     "is_attracting_component": Function(20_000, 2000),
@@ -118,11 +120,23 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "louvain_communities": Function(2000, 1000, unsupported=("max_level",)),
     "maximal_independent_set": Function(50_000, 20_000, unsupported=("nodes",)),
+    "maximum_flow": Function(
+        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+    ),
+    "maximum_flow_value": Function(
+        2000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+    ),
     "maximum_spanning_edges": Function(
         50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
     "maximum_spanning_tree": Function(
         10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "minimum_cut": Function(
+        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+    ),
+    "minimum_cut_value": Function(
+        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
     ),
     "minimum_spanning_edges": Function(
         50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)

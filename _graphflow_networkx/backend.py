@@ -17,7 +17,7 @@ import networkx as nx
 
 from . import FUNCTIONS
 
-__all__ = ["backend", "function_of", "overridden", "signature_of"]
+__all__ = ["backend", "function_of", "graph_of", "overridden", "signature_of"]
 
 #: Functions of ``dask_graphflow.nx`` that NetworkX calls, besides those in the table.
 HOOKS = "convert_from_nx", "convert_to_nx", "on_start_tests"
@@ -54,6 +54,11 @@ def signature_of(name: str) -> inspect.Signature:
     return inspect.signature(function_of(name).orig_func)
 
 
+def graph_of(name: str) -> str:
+    """Return what NetworkX's function calls its graph."""
+    return next(iter(signature_of(name).parameters))
+
+
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
     """Return whether a function supports the arguments of a call, or the reason why it does not."""
     signature, function = signature_of(name), FUNCTIONS[name]
@@ -71,7 +76,7 @@ def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool |
         if callable(given.get(option)):
             return f"{option}= has to be the name of an edge attribute"
     for kind in function.unsupported_graphs:
-        if getattr(given["G"], f"is_{kind}")():
+        if getattr(given[graph_of(name)], f"is_{kind}")():
             return f"{kind} graphs are not supported"
     if function.needs and all(given.get(option) is None for option in function.needs):
         needed = " or ".join(f"{option}=" for option in function.needs)
@@ -85,7 +90,7 @@ def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> boo
     NetworkX asks this only if it chose the backend itself.
     """
     given, function = signature_of(name).bind(*args, **kwargs).arguments, FUNCTIONS[name]
-    graph = given["G"]
+    graph = given[graph_of(name)]
     if getattr(graph, "__networkx_backend__", None) == "graphflow":
         return True
     if others := overridden(graph):

@@ -96,6 +96,8 @@ ALSO_ASKED = {
     "paths": lambda g, start: g.simple_paths(
         pd.DataFrame({"x": start[:2], "y": start[-2:]}), max_length=3
     ),
+    "flow": lambda g, start: g.maximum_flow(start[0], start[-1]),
+    "cut": lambda g, start: g.minimum_cut(start[0], start[-1]),
     "spanning forest": lambda g, start: g.minimum_spanning_forest(),
     "community metrics": lambda g, start: g.community_metrics(g.connected_components()),
     "clustering": lambda g, start: g.clustering(),

@@ -101,7 +101,7 @@ def kind_of(name: str) -> str:
     """Return on which kind of graph a function is measured."""
     if any(word in name for word in ("topological", "acyclic")):
         return "acyclic"
-    if name in ("color", "is_bipartite", "sets"):
+    if name in ("color", "is_bipartite", "sets") or name.endswith("_matching"):
         return "bipartite"
     words = (
         "weakly",
@@ -123,7 +123,10 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
     parameters = signature_of(name).parameters
     first, last = 0, len(graph) - 1
     options: dict[str, Any] = {
+        "_s": first,
+        "_t": last,
         "alpha": 0.01 if name == "katz_centrality" else None,
+        "capacity": "weight",
         "cutoff": 2 if name == "all_simple_paths" else None,
         "communities": [set(range(part, len(graph), 8)) for part in range(8)],
         "distance": 2 if name == "descendants_at_distance" else None,
@@ -134,6 +137,7 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
         "seed": 1,
         "source": first,
         "sources": [first] if name != "harmonic_centrality" else None,
+        "top_nodes": range(0, len(graph), 2) if name.endswith("_matching") else None,
         "target": None if "single_source" in name or name.startswith("shortest") else last,
     }
     return {

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 #: Functions of directed graphs of a certain form; see :func:`edges_for`.
-ORIENTED = ("bipartite_projection", "topological_order")
+BIPARTITE = ("bipartite_matching", "bipartite_projection")
+ORIENTED = (*BIPARTITE, "topological_order")
 
 
 def form_of(function: str) -> str:
     """Return the name of a function that accepts the same edges: the only one, or empty for most."""
-    return function if function in ORIENTED else ""
+    return BIPARTITE[0] if function in BIPARTITE else function if function in ORIENTED else ""
 
 
 def edges_for(function: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -27,7 +28,7 @@ def edges_for(function: str, frame: pd.DataFrame) -> pd.DataFrame:
     source, target = frame["src"].to_numpy(), frame["dst"].to_numpy()
     source, target = np.minimum(source, target), np.maximum(source, target)
     kept = source != target
-    if function == "bipartite_projection":
+    if function in BIPARTITE:
         every = np.unique([source, target])
         middle = every[len(every) // 2]
         kept = (source < middle) & (target >= middle)
@@ -58,6 +59,8 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
         "k_shortest_paths": {"pairs": pd.DataFrame({"x": [one], "y": two[-1:]}), "k": 3},
         "k_truss": {"k": 3},
         "katz_centrality": {"alpha": 1e-4},
+        "maximum_flow": {"sources": one, "sinks": two[-1]},
+        "minimum_cut": {"sources": one, "sinks": two[-1]},
         "neighbors": {"sources": one},
         "personalized_pagerank": {"sources": two},
         "random_walks": {"starts": two, "length": 10},

@@ -14,15 +14,16 @@ from .types import ColumnName, ColumnNames, Edges, Listener
 Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
-    "articulation_points", "betweenness_centrality", "bfs", "bipartite_projection", "bridges",
-    "closeness_centrality", "clustering", "community_metrics", "connected_components", "core_number",
-    "degree_centrality", "degrees", "diameter", "earliest_arrival", "eccentricity",
+    "articulation_points", "betweenness_centrality", "bfs", "bipartite_matching", "bipartite_projection",
+    "bridges", "closeness_centrality", "clustering", "community_metrics", "connected_components",
+    "core_number", "degree_centrality", "degrees", "diameter", "earliest_arrival", "eccentricity",
     "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "fast_rp", "greedy_color",
     "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_shortest_paths", "k_truss",
-    "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
-    "minimum_spanning_forest", "motif_counts", "neighbors", "pagerank", "personalized_pagerank",
-    "random_walks", "sample_neighbors", "similarity", "simple_cycles", "simple_paths", "sssp",
-    "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
+    "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set", "maximum_flow",
+    "minimum_cut", "minimum_spanning_forest", "motif_counts", "neighbors", "pagerank",
+    "personalized_pagerank", "random_walks", "sample_neighbors", "similarity", "simple_cycles",
+    "simple_paths", "sssp", "strongly_connected_components", "topological_order", "triangle_count",
+    "truss_number",
 ]
 
 def describe(name: str) -> Described: ...
@@ -79,6 +80,22 @@ def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Colu
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
     previous: Any = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def bipartite_matching(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def bipartite_matching(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def bipartite_matching(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bipartite_projection(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, side: Literal['source', 'target'], weight: ColumnName | None = ...,
@@ -485,6 +502,42 @@ def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None 
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
+@overload
+def maximum_flow(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, sinks: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def maximum_flow(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, sinks: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def maximum_flow(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, sinks: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def minimum_cut(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, sinks: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def minimum_cut(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, sinks: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def minimum_cut(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, sinks: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -710,6 +763,10 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
         direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
         previous: Any = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    def bipartite_matching(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: ColumnName | None = ..., directed: bool | None = None,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def bipartite_projection(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         side: Literal['source', 'target'], weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -844,6 +901,14 @@ class FrameMethods:
         target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def maximum_flow(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        sources: Any, sinks: Any, weight: ColumnName | None = ..., directed: bool | None = None,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    def minimum_cut(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        sources: Any, sinks: Any, weight: ColumnName | None = ..., directed: bool | None = None,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def minimum_spanning_forest(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

@@ -26,6 +26,7 @@ from . import (  # noqa: F401
     components,
     cores,
     distances,
+    flows,
     link_analysis,
     link_prediction,
     shortest_paths,

@@ -1,4 +1,4 @@
-"""The two sides of a bipartite graph, without regard to the directions of edges."""
+"""The two sides of a bipartite graph, without regard to the directions of edges, and its matchings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from .components import is_connected
 from .converted import ConvertedGraph, Data, Node
-from .registry import networkx_function
+from .registry import networkx_function, register
 
 
 @networkx_function
@@ -39,6 +39,26 @@ def sets(G: ConvertedGraph, top_nodes: Any) -> tuple[set[Node], set[Node]]:
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
     colors = _colors(G)
     return {*G.nodes_at(colors == 1)}, {*G.nodes_at(colors == 0)}
+
+
+def _matching(G: ConvertedGraph, top_nodes: Any) -> dict[Node, Node]:
+    """Return a maximum matching, by the nodes of both sides."""
+    top, _ = sets(G, top_nodes)
+    on_top = np.zeros(len(G), bool)
+    on_top[[G.positions[node] for node in top]] = True
+    if (on_top[G.sources] == on_top[G.targets]).any():
+        raise NotImplementedError("an edge joins two nodes of the same side")
+    source = np.where(on_top[G.sources], G.sources, G.targets)
+    target = np.where(on_top[G.sources], G.targets, G.sources)
+    ahead = ConvertedGraph(G.nodes, source, target, {}, directed=True, multigraph=True, data=Data())
+    found = ahead.run("bipartite_matching")
+    ends = (G.nodes_at(found[side].to_numpy()) for side in ("source", "target"))
+    pairs = dict(zip(*ends, strict=True))
+    return pairs | {right: left for left, right in pairs.items()}
+
+
+register("hopcroft_karp_matching", _matching)
+register("eppstein_matching", _matching)
 
 
 def _colors(G: ConvertedGraph) -> np.ndarray:

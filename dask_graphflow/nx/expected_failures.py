@@ -8,10 +8,14 @@ from typing import Any
 import networkx as nx
 from packaging.version import Version
 
+MATCHING = "several matchings have as many edges, and the backend finds another one"
 SEED = "the backend draws other random numbers from the same seed"
 
 #: The reason for each test, by the end of its name in pytest.
 EXPECTED_FAILURES: dict[str, str] = {
+    "algorithms/bipartite/tests/test_matching.py::TestMatching::test_eppstein_matching_simple": MATCHING,
+    "algorithms/bipartite/tests/test_matching.py"
+    "::TestMatching::test_hopcroft_karp_matching_simple": MATCHING,
     "algorithms/coloring/tests/test_coloring.py::TestColoring::test_strategy_as_function": (
         "nodes of the same degree are colored in another order"
     ),

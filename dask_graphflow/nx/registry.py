@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 
 from _graphflow_networkx import FUNCTIONS
-from _graphflow_networkx.backend import signature_of
+from _graphflow_networkx.backend import graph_of, signature_of
 from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.declarations.algorithm import Algorithm
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
@@ -55,8 +55,9 @@ def register(name: str, function: Callable[..., Any], takes: Iterable[str] | Non
             raise NotImplementedError(f"{name}() of this backend {error}") from error
         bound.apply_defaults()
         given = bound.arguments | ours
+        graph = given[graph_of(name)]
         max_iter = given.get("max_iter", 1)
-        if len(given["G"]) and max_iter <= 0:
+        if len(graph) and max_iter <= 0:
             raise nx.PowerIterationFailedConvergence(max_iter)
         try:
             return function(**{o: value for o, value in given.items() if o in takes})

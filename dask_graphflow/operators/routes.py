@@ -44,17 +44,17 @@ def find_shortest(g: GraphView, pairs: tuple[Any, Any]) -> Routes:
     GraphMemoryError
         A member has no room for the edges of the others.
     """
-    (sources, targets), count = _own_pairs(g, pairs)
-    kernels = routes_kernels.of(sources)
-    rows, into = _rows_of_all(g, both=count >= kernels.WORTH)
+    rows, (sources, targets), count = _weighed_rows(g), *_own_pairs(g, pairs)
+    kernels = routes_kernels.of(rows.ends)
+    into = _rows_into(g, rows) if count >= kernels.WORTH else None
     found = kernels.find_shortest(rows, into, sources, targets, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
 def find_alternatives(g: GraphView, pairs: tuple[Any, Any], k: int) -> Routes:
     """Return the `k` shortest simple paths of each pair, sorted by pair; see :func:`find_shortest`."""
-    (sources, targets), _ = _own_pairs(g, pairs)
-    rows, into = _rows_of_all(g)
+    rows, (sources, targets), _ = _weighed_rows(g), *_own_pairs(g, pairs)
+    into = _rows_into(g, rows)
     find = routes_kernels.of(rows.ends).find_alternatives
     found = find(rows, into, sources, targets, k, threads=g.member.threads)
     return _list(g, sources, targets, found)
@@ -71,26 +71,39 @@ def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(distinct[:, own_part(g, count)]), count
 
 
-def _rows_of_all(g: GraphView, *, both: bool = True) -> tuple[Rows, Any]:
-    """Return the rows of all vertices by number, in host memory, and those of the entering edges if `both`.
-
-    All members call it.
-    """
-    m, shard = g.member, g.member.shard.host
+def _weighed_rows(g: GraphView) -> Rows:
     if g.weighted:
         bucket_width(g)  # raises if a weight is not allowed
-    if not m.alone:
-        return gather_edges(g, weighted=g.weighted).rows(m.threads)
-    leaving = _on_host(g, shard.out)
-    if not (both and g.directed):
-        return leaving, leaving if both else None
-    return leaving, _on_host(g, build.into(shard, m.exchange))
+    return rows_of_all(g, "out")
 
 
-def _on_host(g: GraphView, rows: Rows) -> Rows:
-    to_host = kernels_for(rows.ends).to_host
-    weights = to_host(rows.weights) if g.weighted else None
-    return Rows(to_host(rows.offsets), to_host(rows.ends), weights, 0)
+def _rows_into(g: GraphView, rows: Rows) -> Rows:
+    return rows_of_all(g, "into") if g.directed else rows
+
+
+def rows_of_all(g: GraphView, side: str) -> Rows:
+    """Return the rows of the vertices of all members by number, in host memory. All members call it."""
+    m, shard = g.member, g.member.shard.host
+    own = shard.out if m.side(side) == "out" else build.into(shard, m.exchange)
+    to_host = kernels_for(own.ends).to_host
+    weights = to_host(own.weights) if g.weighted else None
+    if m.alone:
+        return Rows(to_host(own.offsets), to_host(own.ends), weights, 0)
+    each = own.ends.itemsize + (own.weights.itemsize if g.weighted else 0)
+    check_room(
+        kernels_for(np.empty(0)), 2 * each * g.edges + 16 * g.size, "a copy of all edges", ADVICE,
+        limit=m.exchange.resources.memory(False),
+    )  # fmt: skip
+    gather = m.exchange.all_gather
+    degrees = np.concatenate(gather(np.diff(to_host(own.offsets))))
+    ends = np.concatenate(gather(to_host(own.ends).astype(g.index, copy=False)))
+    weights = None if weights is None else np.concatenate(gather(weights))
+    rows = Rows(offsets_of(degrees), ends, weights, 0)
+    if m.shard.placed is None:
+        return rows
+    offsets, _, entries = entries_of(rows, m.shard.placed.places, m.threads)
+    ends = m.shard.numbers_at(ends, m.threads)[entries]
+    return Rows(offsets, ends, None if weights is None else weights[entries], 0)
 
 
 def _list(g: GraphView, sources: np.ndarray, targets: np.ndarray, found: FoundPaths) -> Routes:

@@ -12,6 +12,7 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.blocks import blocks, per_edge
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import pull as pull_kernels
+from dask_graphflow.kernels.csr import Rows
 
 from .access import sources_of, sum_parts, wide_column
 from .view import GraphView
@@ -83,6 +84,49 @@ def whole_weights(
         bound, what = g.total(totals, bound), "the sum of all weighted degrees"
     unit = _unit(g, totals, bound, what)
     return _whole(g.member.local("out").rows, unit), unit
+
+
+def exact_weights(rows: Rows, name: str) -> tuple[np.ndarray, float | int]:
+    """Return the weights of rows as whole multiples of a unit, and the unit; without weights, all are 1.
+
+    The unit of floats is a power of 2: the number of edges times the largest weight is at most 2**61 units.
+    Errors call a weight by the `name`.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or too large or too small for the sums to be exact.
+    """
+    weights = rows.weights
+    if weights is None:
+        return np.ones(len(rows.ends), "int64"), 1
+    largest = weights.max(initial=0)
+    if not (np.isfinite(largest) and (weights >= 0).all()):
+        raise WeightError(
+            f"a {name} is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
+            "Remove these edges, or give a large number in place of infinity"
+        )
+    if weights.dtype.kind != "f":
+        if float(weights.sum(dtype="float64")) > 2.0**BITS:
+            raise WeightError(
+                f"the weights sum to more than 2**{BITS}, so their sums would not be "
+                "exact. Divide all of them by their greatest common divisor, or convert them to floats, "
+                "which are rounded"
+            )
+        return weights.astype("int64"), 1
+    bound = float(largest) * len(weights)
+    if not SMALLEST < bound < math.inf and bound:
+        raise WeightError(
+            f"the largest {name} is {largest:g}, and sums would not be exact; divide all weights by it"
+        )
+    unit = math.ldexp(1.0, math.frexp(bound)[1] - BITS) if bound else 1.0
+    whole = np.rint(weights.astype("float64") / unit).astype("int64")
+    if ((whole == 0) & (weights > 0)).any():
+        raise WeightError(
+            f"a {name} is below {unit / 2:.2g}, which is rounded to 0 because the largest is {largest:g}. "
+            f"Leave out the edges with weights below {unit / 2:.2g}"
+        )
+    return whole, unit
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:

@@ -101,6 +101,11 @@ _FOREIGN = {
     ),
     "articulation_points": "biconnected_components cut_vertices is_biconnected",
     "betweenness_centrality": "betweenness",
+    "bipartite_matching": (
+        "eppstein_matching hopcroft_karp hopcroft_karp_matching linear_sum_assignment matching "
+        "max_bipartite_match max_weight_matching maximum_bipartite_matching maximum_matching "
+        "min_weight_full_bipartite_matching minimum_weight_full_matching"
+    ),
     "bipartite_projection": "is_bipartite projected_graph sets weighted_projected_graph",
     "bfs": (
         "all_pairs_shortest_path all_pairs_shortest_path_length ancestors bfs_edges bfs_layers "
@@ -146,6 +151,11 @@ _FOREIGN = {
     "leiden": "community_leiden leiden_communities parallelleiden",
     "louvain": "best_partition community_multilevel louvain_communities multilevel plm",
     "maximal_independent_set": "independent_set max_independent_vertex_set",
+    "maximum_flow": (
+        "dinitz edge_connectivity edge_disjoint_paths edmonds_karp max_flow maxflow maxflow_value "
+        "maximum_flow_value preflow_push push_relabel shortest_augmenting_path"
+    ),
+    "minimum_cut": "min_cut mincut mincut_value minimum_cut_value minimum_edge_cut st_mincut",
     "minimum_spanning_forest": (
         "maximum_spanning_edges maximum_spanning_tree min_spanning_tree minimum_spanning_edges "
         "minimum_spanning_tree mst spanning_tree"

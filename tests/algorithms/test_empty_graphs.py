@@ -7,7 +7,7 @@ import pytest
 from conftest import frame, is_as_announced
 
 from dask_graphflow.algorithms import ALGORITHMS
-from dask_graphflow.exceptions import CycleError, EdgeListError, UnknownVertexError
+from dask_graphflow.exceptions import CycleError, EdgeListError, OptionError, UnknownVertexError
 
 # The edges, and all vertices.
 SHAPES = {
@@ -25,6 +25,8 @@ NAMED = {
     "ego_graph": "centers",
     "induced_subgraph": "subset",
     "k_shortest_paths": "pairs",
+    "maximum_flow": "sinks",
+    "minimum_cut": "sinks",
     "neighbors": "sources",
     "personalized_pagerank": "sources",
     "random_walks": "starts",
@@ -80,12 +82,19 @@ def test_a_graph_without_edges_between_vertices(name, built):
         if name in ("k_shortest_paths", "simple_paths"):  # the path from each vertex to itself
             ends = pd.Series(vertices or [7], dtype=dtype)
             options["pairs"] = pd.DataFrame({"x": ends, "y": ends})
+        if NAMED.get(name) == "sinks":
+            options |= {"sources": vertices[:1] or [7], "sinks": vertices[1:] or [7]}
         result = getattr(g, name)(**options)
         if name in NAMED and not vertices:
             with pytest.raises(UnknownVertexError, match="7"):
                 result.compute(scheduler="sync")
             continue
+        if options.get("sinks") == vertices:
+            with pytest.raises(OptionError, match="vertex 7 is among the sources and"):
+                result.compute(scheduler="sync")
+            continue
         refused = {"topological_order": CycleError, "bipartite_projection": EdgeListError}
+        refused["bipartite_matching"] = EdgeListError
         if name in refused and pairs:
             with pytest.raises(refused[name], match=f"vertex {pairs[0][0]!r}[;,]"):
                 result.compute(scheduler="sync")

@@ -237,7 +237,7 @@ def test_landmarks_shorten_searches(monkeypatch):
     offsets = np.searchsorted(ends[:, 0], np.arange(side * side + 1))
     rows = Rows(offsets, ends[:, 1].astype("int32"), None, 0)
     tables = [host_routes._landmarks(rows, rows, 0), host_routes._no_landmarks(side * side)]
-    for name in ("_offer", "_take_first", "_empty", "_bound"):
+    for name in ("offer", "take_first", "empty_heap", "_bound"):
         monkeypatch.setattr(host_routes, name, getattr(host_routes, name).py_func)
     monkeypatch.setattr(host_routes, "weight_at", lambda weights, k: 1)
     seen = []

@@ -64,6 +64,8 @@ NEEDED = {
     "random_walks": {"starts": [0], "length": 2},
     "sample_neighbors": {"seeds": [0]},
     "bipartite_projection": {"side": "source"},
+    "maximum_flow": {"sources": [0], "sinks": [1]},
+    "minimum_cut": {"sources": [0], "sinks": [1]},
     "simple_cycles": {"max_length": 3},
     "simple_paths": {"pairs": pd.DataFrame({"x": [0], "y": [1]}), "max_length": 3},
     "neighbors": {"sources": [0]},

@@ -32,6 +32,8 @@ OWN = {
     "random_walks": {"starts": [1], "length": 3},
     "sample_neighbors": {"seeds": [1], "fanouts": [2]},
     "bipartite_projection": {"side": "source"},
+    "maximum_flow": {"sources": [1], "sinks": [5]},
+    "minimum_cut": {"sources": [1], "sinks": [5]},
     "simple_cycles": {"max_length": 3},
     "simple_paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "max_length": 2},
     "neighbors": {"sources": [1]},
@@ -39,7 +41,8 @@ OWN = {
     "ego_graph": {"centers": [1]},
     "induced_subgraph": {"subset": [1, 5, 8]},
 }
-AS_DECLARED = ("bipartite_projection", "connected_components", "topological_order")
+BIPARTITE = "bipartite_matching", "bipartite_projection"
+AS_DECLARED = (*BIPARTITE, "connected_components", "topological_order")
 
 
 def reading(name):
@@ -64,12 +67,12 @@ def test_the_generated_files_are_current():
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_every_way_to_call_gives_the_same(name, graph):
     own, edges = OWN.get(name, {}), EDGES
-    if name == "bipartite_projection":
+    if name in BIPARTITE:
         edges = EDGES.assign(b=EDGES["b"] + 10)
     plain = graph
     if ALGORITHMS[name].weights == "optional":  # the frame is read without weights here
         plain = gf.Graph(EDGES, **ENDS, directed=False)
-    if name in ("bipartite_projection", "topological_order"):  # of directed graphs only
+    if name in (*BIPARTITE, "topological_order"):  # of directed graphs only
         plain = gf.Graph(edges, **ENDS)
     wanted = getattr(plain, name)(**own).compute()
     assert len(wanted)

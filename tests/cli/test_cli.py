@@ -95,6 +95,8 @@ OWN = {
     "induced-subgraph": ["--subset", "1,5", "--subset", "8"],
     "bipartite-projection": ["--side", "source"],
     "k-shortest-paths": ["--pairs", "pairs.csv", "--k", "2"],
+    "maximum-flow": ["--sources", "1", "--sinks", "5"],
+    "minimum-cut": ["--sources", "1", "--sinks", "5"],
     "simple-cycles": ["--max-length", "3", "--undirected"],
     "simple-paths": ["--pairs", "pairs.csv", "--max-length", "2"],
     "k-truss": ["--k", "2"],
@@ -114,6 +116,8 @@ SAME = {  # the same options for the function
     "induced-subgraph": {"subset": [1, 5, 8]},
     "bipartite-projection": {"side": "source"},
     "k-shortest-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "k": 2},
+    "maximum-flow": {"sources": [1], "sinks": [5]},
+    "minimum-cut": {"sources": [1], "sinks": [5]},
     "simple-cycles": {"max_length": 3, "directed": False},
     "simple-paths": {"pairs": pd.DataFrame({"x": [1, 8], "y": [5, 9]}), "max_length": 2},
     "k-truss": {"k": 2},
@@ -141,7 +145,7 @@ def test_every_algorithm_gives_what_its_function_gives(name, roads):
     if name == "earliest-arrival":
         edges = ROADS.assign(min=[3, 2, 4, 5])
         edges.to_csv("roads.csv")
-    if name == "bipartite-projection":
+    if name.startswith("bipartite"):
         edges = ROADS.assign(b=ROADS["b"] + 10)
         edges.to_csv("roads.csv")
     run(name, *roads, *OWN.get(name, ()), "-o", "out.parquet")

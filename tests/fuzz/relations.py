@@ -51,6 +51,7 @@ class Rule:
 AHEAD = "edges are followed ahead only"
 SLOW = "on some graphs, scores come near their limit slowly"
 DRAWN = "random numbers depend on the number of edges or vertices"
+FLOWS = "maximum_flow", "minimum_cut"
 SWAPPED = {"source": "target", "target": "source"}
 HEAVIER = {"weight": 2}
 EDGES: dict[str, Any] = {"repeated": {}, "doubled": HEAVIER, "turned": SWAPPED}
@@ -68,6 +69,10 @@ RULES: dict[str, Rule] = {
     "bfs": Rule(**SEARCH),
     "closeness_centrality": Rule(
         {"wf_improved": False}, doubled={"closeness": 0.5}, turned=AHEAD, rtol=1e-12
+    ),
+    "bipartite_matching": Rule(
+        joined="searches end after a part of all edges", doubled=HEAVIER,
+        repeated="a neighbor with two edges is not the only one", turned="the other side chooses",
     ),
     "bipartite_projection": Rule(
         {"side": "source", "measure": "jaccard"}, joined="the other graph is not bipartite",
@@ -133,6 +138,14 @@ RULES: dict[str, Rule] = {
     "maximal_independent_set": Rule(joined="this"),
     "minimum_spanning_forest": Rule(doubled=HEAVIER),
     "motif_counts": Rule({"size": 4}),
+    "maximum_flow": Rule(
+        joined="the number of edges per vertex decides which paths are first",
+        repeated="the largest capacity decides which paths are first",
+        doubled="the largest capacity decides which paths are first", turned=AHEAD,
+    ),
+    "minimum_cut": Rule(
+        joined="this", repeated={"cut": 2}, doubled={"cut": 2}, turned="the other side is smallest"
+    ),
     "neighbors": Rule(repeated={}, doubled=HEAVIER, turned=AHEAD),
     "pagerank": Rule(STEPS, joined="this", repeated={}, turned=AHEAD, **ITERATED),
     "personalized_pagerank": Rule(
@@ -168,6 +181,8 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
     declared = ALGORITHMS["sssp" if name == "shortest_paths" else name].options.values()
     named = [option.name for option in declared if option.kind == "ids" and option.required]
     options |= dict.fromkeys(named, at)
+    if "sinks" in options:
+        options["sinks"] = [v for v in network.vertices if v not in at][:1]
     if name == "pagerank":
         options["personalization"] = dict.fromkeys(at, 1.0)
     if name == "shortest_paths":
@@ -417,7 +432,9 @@ def relate(
     if name == "topological_order":
         ahead = [(min(a, b), max(a, b), w) for a, b, w in network.edges if a != b]
         network = replace(network, edges=tuple(ahead), given=tuple(network.vertices), directed=True)
-    if name == "bipartite_projection":
+    if name in FLOWS and {*at} >= {*network.vertices}:
+        return Outcome("unfit")
+    if name in ("bipartite_matching", "bipartite_projection"):
         by = max(network.vertices) + 1
         apart = tuple((a, b + by, w) for a, b, w in network.edges)
         network = replace(network, edges=apart, given=tuple(network.vertices), directed=True)

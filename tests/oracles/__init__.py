@@ -10,6 +10,7 @@ from . import (  # noqa: F401  # each of them declares its oracles
     distance_centralities,
     journeys,
     motifs,
+    flows,
     neighborhoods,
     paths,
     ranks,

@@ -95,6 +95,12 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
     if name == "bipartite_projection":
         both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
         found |= {UsageError} if not network.directed else {EdgeListError} if both else set()
+    if name == "bipartite_matching":
+        both = {a for a, _, _ in network.edges} & {b for _, b, _ in network.edges}
+        if both if network.directed else not nx.is_bipartite(with_loops(network)):
+            found.add(EdgeListError)
+    if {*options.get("sources", ())} & {*options.get("sinks", ())}:
+        found.add(OptionError)
     weights = ORACLES[name].weights
     lowest = -math.inf if options.get("objective") == "cpm" else 0
     bad = [w for w in network.weights if not (lowest <= w < math.inf and math.isfinite(w))]

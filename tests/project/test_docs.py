@@ -58,16 +58,17 @@ def test_every_test_in_the_table_exists(number):
 def test_exported_names():
     assert " ".join(sorted(gf.__all__)) == (
         "EdgeOp Graph GraphflowError Hybrid __version__ articulation_points "
-        "betweenness_centrality bfs bipartite_projection bridges calibrate closeness_centrality "
-        "clustering community_metrics connected_components core_number costs datasets "
-        "degree_centrality degrees diameter earliest_arrival eccentricity "
+        "betweenness_centrality bfs bipartite_matching bipartite_projection bridges calibrate "
+        "closeness_centrality clustering community_metrics connected_components core_number costs "
+        "datasets degree_centrality degrees diameter earliest_arrival eccentricity "
         "edge_betweenness_centrality ego_graph eigenvector_centrality estimate exceptions fast_rp "
         "generate greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph "
         "integrations k_core k_shortest_paths k_truss katz_centrality label_propagation leiden "
-        "load_graph louvain maximal_independent_set minimum_spanning_forest motif_counts "
-        "neighbors pagerank personalized_pagerank plot random_walks read_edges sample_neighbors "
-        "shortest_paths show_versions similarity simple_cycles simple_paths sssp stable_ids "
-        "strongly_connected_components topological_order triangle_count truss_number vacuum"
+        "load_graph louvain maximal_independent_set maximum_flow minimum_cut "
+        "minimum_spanning_forest motif_counts neighbors pagerank personalized_pagerank plot "
+        "random_walks read_edges sample_neighbors shortest_paths show_versions similarity "
+        "simple_cycles simple_paths sssp stable_ids strongly_connected_components "
+        "topological_order triangle_count truss_number vacuum"
     )
     assert all(hasattr(gf, name) for name in gf.__all__)
 

@@ -25,6 +25,7 @@ import numpy as np
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.host_atomics import weight_at
+from dask_graphflow.kernels.host_heap import empty_heap, offer, take_first
 from dask_graphflow.kernels.host_threads import share
 
 from . import FoundPaths
@@ -42,59 +43,6 @@ APART = 4  # targets of a source that are searched one by one, because that take
 SPARSE = 5
 SLOTS, WIDTH = -1, -2  # what paths have too little room for
 ERROR = 2.0**-31  # rounding error of a difference of two distances, relative to the largest
-
-
-@_inner
-def _offer(heap, size, key, vertex):
-    """Put a vertex into a heap, or decrease its key; return the size of the heap."""
-    keys, items, where = heap
-    at = np.int64(where[vertex])
-    if at < 0:
-        at = size
-        size += 1
-    while at > 0:
-        above = (at - 1) >> 2
-        if keys[above] <= key:
-            break
-        keys[at], items[at] = keys[above], items[above]
-        where[np.uint64(items[at])] = at
-        at = above
-    keys[at], items[at], where[vertex] = key, vertex, at
-    return size
-
-
-@_inner
-def _take_first(heap, size):
-    """Remove the vertex with the smallest key from a heap; return its size."""
-    keys, items, where = heap
-    size -= 1
-    where[np.uint64(items[0])] = -1
-    if size == 0:
-        return size
-    key, item, at = keys[size], items[size], 0
-    while True:
-        first = 4 * at + 1
-        if first >= size:
-            break
-        least = first
-        for child in range(first + 1, min(first + 4, size)):
-            if keys[child] < keys[least]:
-                least = child
-        if keys[least] >= key:
-            break
-        keys[at], items[at] = keys[least], items[least]
-        where[np.uint64(items[at])] = at
-        at = least
-    keys[at], items[at] = key, item
-    where[np.uint64(item)] = at
-    return size
-
-
-@_inner
-def _empty(heap, size):
-    """Remove all vertices from a heap."""
-    for i in range(size):
-        heap[2][np.uint64(heap[1][i])] = -1
 
 
 @_inner
@@ -117,12 +65,12 @@ def _search_back(into, source, target, landmarks, back, seen, heap):
     """
     offsets, ends, weights = into
     back[target], seen[0], count = 0.0, target, 1
-    size = _offer(heap, 0, 0.0, np.uint64(target))
+    size = offer(heap, 0, 0.0, np.uint64(target))
     while size:
         v = np.uint64(heap[1][0])
         if v == np.uint64(source):
             break
-        size = _take_first(heap, size)
+        size = take_first(heap, size)
         near = back[v]
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
@@ -132,8 +80,8 @@ def _search_back(into, source, target, landmarks, back, seen, heap):
                     seen[count] = u
                     count += 1
                 back[u] = far
-                size = _offer(heap, size, far + _bound(landmarks, np.uint64(source), u), u)
-    _empty(heap, size)
+                size = offer(heap, size, far + _bound(landmarks, np.uint64(source), u), u)
+    empty_heap(heap, size)
     radius = back[source] - landmarks[2]
     for i in range(count):
         v = np.uint64(seen[i])
@@ -169,10 +117,10 @@ def _search_on(rows, start, length, target, bound, avoided, bounds, forth, mark,
     (offsets, ends, weights), (banned, most) = rows, avoided
     forth[start], seen[0], count = length, start, 1
     limit = bound * SLACK
-    size = _offer(heap, 0, length + _left(bounds, np.uint64(start)), np.uint64(start))
+    size = offer(heap, 0, length + _left(bounds, np.uint64(start)), np.uint64(start))
     while size and heap[0][0] <= limit:
         v = np.uint64(heap[1][0])
-        size = _take_first(heap, size)
+        size = take_first(heap, size)
         if v == np.uint64(target):
             continue
         near = forth[v]
@@ -188,10 +136,10 @@ def _search_on(rows, start, length, target, bound, avoided, bounds, forth, mark,
                 seen[count] = u
                 count += 1
             forth[u] = far
-            size = _offer(heap, size, key, u)
+            size = offer(heap, size, key, u)
             if u == np.uint64(target):
                 limit = min(limit, far * SLACK)
-    _empty(heap, size)
+    empty_heap(heap, size)
     return count
 
 
@@ -369,11 +317,11 @@ def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, se
     """
     offsets, ends, weights = rows
     forth[source], ahead[source], seen[0], count = 0.0, -1, source, 1
-    size, farthest, level = _offer(heap, 0, 0.0, np.uint64(source)), np.inf, False
+    size, farthest, level = offer(heap, 0, 0.0, np.uint64(source)), np.inf, False
     while size and heap[0][0] <= farthest:
         v = np.uint64(heap[1][0])
         near = forth[v]
-        size = _take_first(heap, size)
+        size = take_first(heap, size)
         if mark[v] == WANTED:
             wanted -= 1
             if wanted == 0:
@@ -387,7 +335,7 @@ def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, se
                     seen[count] = u
                     count += 1
                 forth[u], ahead[u] = far, v
-                size = _offer(heap, size, far + _bound(landmarks, u, np.uint64(targets[0])), u)
+                size = offer(heap, size, far + _bound(landmarks, u, np.uint64(targets[0])), u)
                 if far == near:
                     ahead[u], level = -1, True
             elif far == forth[u] and far < np.inf:
@@ -395,7 +343,7 @@ def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, se
                     level = True
                 elif (ahead[u] < 0 or v < np.uint64(ahead[u])) and u != np.uint64(source):
                     ahead[u] = v
-    _empty(heap, size)
+    empty_heap(heap, size)
     return count, level
 
 
