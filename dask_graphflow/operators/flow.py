@@ -18,7 +18,7 @@ from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.flow import FoundFlow, Network
 
 from .access import entries_of, gather, move_to, own_part
-from .routes import rows_of_all
+from .rows_of_all import rows_of_all
 from .view import GraphView
 from .whole_weights import exact_weights
 

@@ -10,7 +10,7 @@ from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.kernels import matching as matching_kernels
 
 from .access import count_entering, gather, move_to, own_part
-from .routes import rows_of_all
+from .rows_of_all import rows_of_all
 from .view import GraphView
 from .whole_weights import exact_weights
 

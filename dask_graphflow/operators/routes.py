@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.graph import build
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import routes as routes_kernels
 from dask_graphflow.kernels.csr import Rows
@@ -19,7 +18,7 @@ from dask_graphflow.kernels.routes import FoundPaths
 
 from .access import move_to, own_part
 from .buckets import bucket_width
-from .gathered import gather_edges
+from .rows_of_all import rows_of_all
 from .view import GraphView
 
 
@@ -79,31 +78,6 @@ def _weighed_rows(g: GraphView) -> Rows:
 
 def _rows_into(g: GraphView, rows: Rows) -> Rows:
     return rows_of_all(g, "into") if g.directed else rows
-
-
-def rows_of_all(g: GraphView, side: str) -> Rows:
-    """Return the rows of the vertices of all members by number, in host memory. All members call it."""
-    m, shard = g.member, g.member.shard.host
-    own = shard.out if m.side(side) == "out" else build.into(shard, m.exchange)
-    to_host = kernels_for(own.ends).to_host
-    weights = to_host(own.weights) if g.weighted else None
-    if m.alone:
-        return Rows(to_host(own.offsets), to_host(own.ends), weights, 0)
-    each = own.ends.itemsize + (own.weights.itemsize if g.weighted else 0)
-    check_room(
-        kernels_for(np.empty(0)), 2 * each * g.edges + 16 * g.size, "a copy of all edges", ADVICE,
-        limit=m.exchange.resources.memory(False),
-    )  # fmt: skip
-    gather = m.exchange.all_gather
-    degrees = np.concatenate(gather(np.diff(to_host(own.offsets))))
-    ends = np.concatenate(gather(to_host(own.ends).astype(g.index, copy=False)))
-    weights = None if weights is None else np.concatenate(gather(weights))
-    rows = Rows(offsets_of(degrees), ends, weights, 0)
-    if m.shard.placed is None:
-        return rows
-    offsets, _, entries = entries_of(rows, m.shard.placed.places, m.threads)
-    ends = m.shard.numbers_at(ends, m.threads)[entries]
-    return Rows(offsets, ends, None if weights is None else weights[entries], 0)
 
 
 def _list(g: GraphView, sources: np.ndarray, targets: np.ndarray, found: FoundPaths) -> Routes:

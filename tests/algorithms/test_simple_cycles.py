@@ -107,8 +107,7 @@ def test_ids_that_are_text(built):
 def test_all_threads_write_the_same(backend):
     pairs = np.array(at_random(300, 3000, seed=7))
     graphs = [
-        gathered.Gathered(np.arange(300), *pairs.T.astype("int32"), None, way)
-        for way in (True, False)
+        gathered.Gathered(np.arange(300), *pairs.T.astype("int32"), way) for way in (True, False)
     ]
     order = np.random.default_rng(0).permutation(300).astype("int32")
     for graph in graphs:
