@@ -39,6 +39,7 @@ NOT_ON_GPU = (
     "gpu.py",
     "host.py",
     "host_atomics.py",
+    "host_heap.py",
     "host_operations.py",
     "host_teams.py",
     "host_threads.py",
