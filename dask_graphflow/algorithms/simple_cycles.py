@@ -43,6 +43,7 @@ from .strongly_connected_components import strongly_connected_components
 
 @algorithm(
     rows({"cycle": "int64", "step": "int32", "source": "id", "target": "id"}),
+    parallel="all",
     cost=Cost("labels", Cost.levels(2), passes=4, rows=1, copies=1, edge=48),
 )
 def simple_cycles(

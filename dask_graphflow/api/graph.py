@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from dask.typing import no_default
 
 from dask_graphflow.calls.empty_frames import graph_spec
+from dask_graphflow.calls.further_columns import FurtherColumns
 from dask_graphflow.calls.shard_layout import layout, layout_frame
 from dask_graphflow.calls.shards import Shards
 from dask_graphflow.declarations.option import Choice, Flag
@@ -176,6 +177,7 @@ class Graph(GraphMethods, GraphContents):
         hybrid: Hybrid | Literal["auto"] | None = None,
         device: Literal["gpu"] | None = None,
         storage: Storage = "auto",
+        columns: ColumnNames | None = None,
     ) -> None:
         Choice(get_args(Multi)).check("multi", multi, None)
         if directed is not None:
@@ -189,13 +191,17 @@ class Graph(GraphMethods, GraphContents):
             vertices=vertices,
             directed=directed,
             dropna=dropna,
+            columns=columns,
         )
         if checked.rows.weight is None and multi in ("sum", "min"):
             raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
         spec = graph_spec(*checked.frames[0], directed=checked.rows.directed, multi=multi)
         placement.check_spilling(spec.ids)
         plan = member_plan(checked.frames[0][0], spec, shards, hybrid, device, storage)
-        self._take(Shards(spec, checked.frames, plan))
+        built = Shards(spec, checked.frames, plan)
+        if checked.further:
+            built.further = FurtherColumns.of(*checked.frames[0], checked.further)
+        self._take(built)
 
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 

@@ -321,6 +321,31 @@ def _columns_of(frame: Any, columns: list[Any], partition: int) -> Any:
     return frame[columns]
 
 
+class Mapped(GraphflowExpr, Blockwise):  # type: ignore[misc]
+    """The partitions of a frame after a function, which takes a partition and its number.
+
+    The frame is an expression or :class:`Held`. `result` is the :class:`Empty` frame of a partition.
+    """
+
+    _parameters: ClassVar = ["frame", "function", "result"]
+
+    @property  # a cached one would be pickled
+    def _meta(self) -> Any:
+        return self.operand("result").frame
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return named("mapped", self.deterministic_token)
+
+    def _divisions(self) -> tuple[None, ...]:
+        return (None,) * (int(self.operand("frame").npartitions) + 1)
+
+    def _task(self, name: Any, index: int) -> Task:
+        frame = self.operand("frame")
+        part = frame.task() if isinstance(frame, Held) else TaskRef((frame._name, index))
+        return Task(name, self.operand("function"), part, index)
+
+
 class Empty:
     """A frame without rows, identified only by its columns and their dtypes.
 
