@@ -102,16 +102,18 @@ def bipartite_projection(edges: Edges | Graph, *, source: ColumnNames | None = N
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -229,20 +231,20 @@ def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | N
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -321,25 +323,26 @@ def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Col
 def induced_subgraph(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, subset: Any, weight: ColumnName | None = ...,
     directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
-    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    columns: ColumnNames | None = None) -> DataFrame: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def k_shortest_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, pairs: Any, k: int, weight: ColumnName | None = ...,
     directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
@@ -348,18 +351,20 @@ def k_shortest_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -463,11 +468,11 @@ def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None 
 def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
 def neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool | None = None,
@@ -549,17 +554,20 @@ def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
 def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-    top: int | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    top: int | None = None, columns: ColumnNames | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-    top: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    top: int | None = None, columns: ColumnNames | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-    top: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    top: int | None = None, columns: ColumnNames | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def simple_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, pairs: Any, max_length: int, directed: bool | None = None,
@@ -678,7 +686,8 @@ class FrameMethods:
         progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -725,8 +734,8 @@ class FrameMethods:
     def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def eigenvector_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -751,12 +760,12 @@ class FrameMethods:
     def induced_subgraph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         subset: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
     def k_core(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def k_shortest_paths(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         pairs: Any, k: int, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -764,7 +773,8 @@ class FrameMethods:
     def k_truss(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
         weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def katz_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -796,11 +806,11 @@ class FrameMethods:
     def minimum_spanning_forest(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
     def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
     def pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -832,7 +842,8 @@ class FrameMethods:
     def simple_cycles(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         max_length: int, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-        top: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        top: int | None = None, columns: ColumnNames | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def simple_paths(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         pairs: Any, max_length: int, directed: bool | None = None, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,

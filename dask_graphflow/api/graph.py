@@ -96,6 +96,11 @@ class Graph(GraphMethods, GraphContents):
         columns do not matter. The edges of other lazy frames stay in memory, and the repr says so. With
         ``device="gpu"``, calls copy the edges from the files to the GPU, or to host memory if they do not
         fit there. Edges of cuDF and `hybrid` need "memory". The option does not change the results.
+    columns : column name, or list of column names, optional
+        Further columns of the edges, such as times, amounts or ids of payments. Functions that return edges
+        can return these columns too, with their own option `columns`, and then parallel edges are separate
+        rows. A lazy graph reads the columns again for each such call. :meth:`persist` keeps them in memory,
+        with the ids and the place of each edge. :meth:`save` and :meth:`update` do not keep them.
 
     Attributes
     ----------
@@ -218,6 +223,7 @@ class Graph(GraphMethods, GraphContents):
             ("target", ", ".join(map(repr, spec.columns.target))),
             ("weight", repr(spec.columns.weight) if spec.weighted else "none"),
             ("ids", ", ".join(map(str, spec.ids.dtypes))),
+            *_further(shards),
             ("edge partitions", f"{spec.partitions:,}"),
             ("shards", _count(shards)),
             ("memory", "GPU" if self.on_device else memory),
@@ -489,6 +495,12 @@ optional
             fail_on_nonconvergence=fail_on_nonconvergence, direction=direction, balance=balance,
             trace=trace, progress=progress,
         )  # fmt: skip
+
+
+def _further(shards: Shards) -> list[tuple[str, str]]:
+    """Return the names of the further columns, if there are some."""
+    kept = shards.further
+    return [] if kept is None else [("columns", ", ".join(map(repr, kept.names)))]
 
 
 def _is_built(shards: Shards) -> str:

@@ -26,6 +26,10 @@ from dask_graphflow.tasks.expr import Empty, Mapped, collection
 from .further_columns import ENDS, FURTHER, PARTITION, ROW, numbered
 from .shards import Shards
 
+FEW = (
+    1 << 17
+)  # most pairs of a partition of an answer that the edges are compared with before they move
+MANY = "many"
 PART, PLACE = "partition_of_answer", "row_of_answer"  # the place of an edge in the answer
 
 
@@ -111,19 +115,37 @@ def _join(read: Callable[[], Any], place: Any, finish: Any, answer: Any) -> Any:
     """Return the lazy result for an answer."""
     if isinstance(answer, tuple):  # with a trace
         return _join(read, place, finish, answer[0]), *answer[1:]
-    places, edges = _map(answer, place), read()
+    places = _map(answer, place)
+    parts = places.npartitions
     ids = [name for end in place.keywords["ends"] for name, _ in end]
+    few = _map(places, partial(_pairs_of, ids=ids)).repartition(npartitions=1)
+    edges = _map(read(), partial(_edges_among, ids=ids), few)
+    if parts < edges.npartitions:
+        edges = edges.repartition(npartitions=parts)
     joined = edges.merge(places, on=ids, how="inner", shuffle_method="tasks")
-    if (parts := places.npartitions) > 1:
+    if parts > 1:
         joined = joined.set_index(PART, divisions=[*range(parts + 1)], shuffle_method="tasks")
-    else:
-        joined = joined.repartition(npartitions=1)
     return _map(joined, finish)
 
 
-def _map(frame: Any, function: Callable[..., Any]) -> Any:
-    """Return a lazy frame after a function of each partition and its number."""
-    return collection(Mapped(frame.expr, function, Empty.of(function(frame._meta, 0))))
+def _map(frame: Any, function: Callable[..., Any], *beside: Any) -> Any:
+    """Return a lazy frame after a function of each partition and its number; see :class:`.Mapped`."""
+    made = function(frame._meta, 0, *(one._meta for one in beside))
+    return collection(Mapped(frame.expr, function, Empty.of(made), *(one.expr for one in beside)))
+
+
+def _pairs_of(places: Any, _: int, *, ids: list[str]) -> Any:
+    """Return the ends of edges in a partition, each pair once; only the first one if there are many."""
+    pairs = places[ids].drop_duplicates()
+    many = len(pairs) > FEW
+    return (pairs.iloc[:1] if many else pairs).assign(**{MANY: many})
+
+
+def _edges_among(edges: Any, _: int, pairs: Any, *, ids: list[str]) -> Any:
+    """Return the edges both of whose ends are ends of the pairs; all of them if pairs were left out."""
+    if pairs[MANY].any():
+        return edges
+    return edges[reduce(and_, [edges[name].isin(pairs[name]) for name in ids])]
 
 
 def _place_rows(
