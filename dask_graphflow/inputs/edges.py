@@ -60,7 +60,7 @@ def check_edges(
             f"source={source!r} has {counted(len(sources), 'column')} and target={target!r} has "
             f"{len(targets)}; both ends of an edge must have the same number of columns"
         )
-    further = () if columns is None else check_further(rows.frame, columns)
+    further = () if columns is None else _check_further(rows.frame, columns)
     frame = hold(rows.frame, "edges", [*sources, *targets], library)
     if weight is not None:
         edgelist.check_weight(frame, weight, library)
@@ -80,7 +80,7 @@ def check_edges(
     return CheckedEdges(read_alike([(frame, read), *listed]), rows, further)
 
 
-def check_further(frame: Any, columns: Any) -> tuple[Any, ...]:
+def _check_further(frame: Any, columns: Any) -> tuple[Any, ...]:
     """Return the names of further columns of the edges, or raise unless the frame has each of them once."""
     names = edgelist.as_columns(columns, "columns", list(frame.columns))
     edgelist.check_columns(frame, names, "columns")

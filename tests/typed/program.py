@@ -125,6 +125,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         multi="min",
         shards=1,
         hybrid=None,
+        columns=["src", "w"],
     )
     assert_type(g, gf.Graph)
     g = assert_type(g.persist(), gf.Graph)
