@@ -13,6 +13,7 @@ from members import eventually
 from shapes import WAYS, at_random
 
 import dask_graphflow as gf
+from dask_graphflow.calls import join_columns
 from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.graph import partition
 
@@ -319,3 +320,24 @@ def test_graphs_that_keep_no_columns_say_what_to_do(tmp_path):
     for one, why in {plain: "keeps only", loaded: "a saved graph", updated: "update"}.items():
         with pytest.raises(UnknownColumnError, match=f"{why}.*columns=\\[...\\]"):
             one.k_core(columns="payment")
+
+
+def test_most_edges_stay_where_they_are_read_if_the_answer_is_small(monkeypatch):
+    moved = []
+    among = join_columns._edges_among
+
+    def recorded(*arguments, **options):
+        found = among(*arguments, **options)
+        moved.append(len(found))
+        return found
+
+    monkeypatch.setattr(join_columns, "_edges_among", recorded)
+    results, counts = [], []
+    for few in (join_columns.FEW, 0):
+        monkeypatch.setattr(join_columns, "FEW", few)
+        moved.clear()
+        graph = gf.Graph(partitioned(EDGES, 24), **ENDS, weight="fee", columns=NAMES)
+        results.append(graph.neighbors([3], columns=NAMES).compute(scheduler="sync"))
+        counts.append(sum(moved))
+    pd.testing.assert_frame_equal(*results)
+    assert counts == [len(results[0]), len(EDGES)]
