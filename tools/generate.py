@@ -54,7 +54,9 @@ FUNCTIONS = HEADER.format(
     imports="from .graph import Graph\nfrom .signatures import Described\n"
     "from .types import ColumnName, ColumnNames, Edges, Listener",
 )
-METHODS = HEADER.format(what="methods of a graph", imports="from .types import Listener")
+METHODS = HEADER.format(
+    what="methods of a graph", imports="from .types import ColumnNames, Listener"
+)
 
 
 def declarations(name: str, function: object, *, overloads: bool = True) -> str:

@@ -24,6 +24,7 @@ from .articulation_points import blocks_of
 @algorithm(
     rows({"source": "id", "target": "id"}),
     directed=False,
+    parallel="all",
     cost=Cost("searches", Cost.levels(), passes=1.5, step=Cost.FUSED, scratch=110),
 )
 def bridges(g: GraphView) -> Answer:

@@ -19,7 +19,9 @@ from dask_graphflow.operators.view import GraphView
 from .bfs import breadth_first
 
 
-@algorithm(edges(), weights="optional", cost=Cost("searches", 1, passes=2, scratch=55))
+@algorithm(
+    edges(), weights="optional", parallel="all", cost=Cost("searches", 1, passes=2, scratch=55)
+)
 def ego_graph(
     g: GraphView,
     centers: Annotated[Any, VertexIds()],

@@ -12,7 +12,9 @@ from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
 
 
-@algorithm(edges(), weights="optional", supersteps=False, cost=Cost("labels", 0, passes=1))
+@algorithm(
+    edges(), weights="optional", supersteps=False, parallel="all", cost=Cost("labels", 0, passes=1)
+)
 def induced_subgraph(g: GraphView, subset: Annotated[Any, VertexIds()]) -> Answer:
     """Return the edges whose ends are both among some vertices.
 

@@ -24,6 +24,7 @@ from .core_number import core_numbers, core_vertices
     edges(),
     weights="optional",
     directed=False,
+    parallel="all",
     cost=Cost("labels", Cost.rounds(0.03, 0.03), passes=2.5, rows=1, copies=1, edge=20),
 )
 def k_core(g: GraphView, *, k: Annotated[int | None, Count(least=0)] = None) -> Answer:

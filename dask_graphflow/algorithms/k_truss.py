@@ -26,6 +26,7 @@ from .truss_number import peel_edges
     edges(),
     weights="optional",
     directed=False,
+    parallel="all",
     edge_bytes=(80, 80),
     cost=Cost("labels", Cost.rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1, edge=150),
 )

@@ -33,6 +33,7 @@ from dask_graphflow.operators.view import GraphView
     weights="optional",
     directed=False,
     supersteps=False,
+    parallel="lightest",
     edge_bytes=(30, 30),
     cost=Cost("labels", 0, passes=1.6, sparse=5, scratch=85, edge=20),
 )

@@ -12,7 +12,9 @@ from dask_graphflow.operators.edge_set import edges_at, edges_from
 from dask_graphflow.operators.view import GraphView
 
 
-@algorithm(edges(), weights="optional", supersteps=False, cost=Cost("labels", 0, passes=1))
+@algorithm(
+    edges(), weights="optional", supersteps=False, parallel="all", cost=Cost("labels", 0, passes=1)
+)
 def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     """Return the edges from some vertices to their neighbors.
 

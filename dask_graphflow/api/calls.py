@@ -47,6 +47,8 @@ def caller(declared: Algorithm) -> Callable[..., Any]:
             read["weight"] = None
         elif declared.weights == "required" and read["weight"] is no_default:
             read["weight"] = values_of(edges)
+        if declared.parallel:
+            read["columns"] = options["columns"]
         graph = object.__new__(Graph)
         build(graph, edges, **read)
         if TIMETABLE in options and options[TIMETABLE] is None:

@@ -163,7 +163,9 @@ class GraphContents(GraphUpdates):
             return self
         spec = self._shards.spec
         columns = replace(spec.columns, source=spec.columns.target, target=spec.columns.source)
-        return self._with(self._shards.derived(replace(spec, columns=columns), derived.reverse))
+        shards = self._shards.derived(replace(spec, columns=columns), derived.reverse)
+        shards.further = None if shards.further is None else shards.further.reverse()
+        return self._with(shards)
 
     @explained
     def to_undirected(self) -> Self:

@@ -22,6 +22,12 @@ matrix is read as undirected{values}. Or a :class:`~dask_graphflow.Graph`, witho
 {reading}."""
 SHARED = {
     "edges": ("DataFrame, sparse matrix, array, list of pairs, NetworkX graph or Graph", EDGES),
+    "columns": (
+        "column name, or list of column names, optional",
+        """\
+Further columns of the edges that the result has too, such as times, amounts or ids of payments. Each row of
+the edges then has a row of its own.""",
+    ),
     "trace": ("bool", "Also return a frame with one row per superstep. False by default."),
     "progress": (
         "bool or callable",
@@ -72,6 +78,20 @@ dask.dataframe.DataFrame
 LAZY = """
     The result is lazy, and bit-identical for every partitioning and number of threads. The index restarts
     at 0 in each partition."""
+FURTHER = {
+    "all": """
+
+    With `columns`, each row of the edges has a row of its own, with its ends and its weight, also if the
+    graph merged parallel edges. If directions are ignored, its source can be either end. The rows of
+    parallel edges are sorted by weight, if the result has weights, then in the order of the edges.
+""",
+    "lightest": """
+
+    With `columns`, an edge of the forest is the row of the edges with the smallest weight, and the first
+    one if several weigh the same. It has its own ends, so its source can be either end.
+""",
+}
+KEPT = "\nA :class:`~dask_graphflow.Graph` has to keep them: ``Graph(edges, columns=[...])``."
 STEPS = """
 dask.dataframe.DataFrame
     Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`."""
@@ -109,12 +129,14 @@ def function_documentation(declared: Algorithm, taken: Sequence[Option]) -> Docu
             kind, text = (
                 one.format(default=option.default, **shown) for one in SHARED[option.name]
             )
-            entries[option.name] = Entry((option.name,), kind, text)
+            note = KEPT if option.name == "columns" else ""
+            entries[option.name] = Entry((option.name,), kind, text, note)
         elif option.name == "source":
             together = tuple(p for p in reading if p not in own.parameters)
             entries["source"] = Entry(together, "", "", FRAME)
     sections = dict(own.sections)
     sections["Returns"] = sections["Returns"] or _describe_result(declared)
+    sections["Returns"] += FURTHER.get(declared.parallel or "", "")
     sections["Returns"] += LAZY + (STEPS if "trace" in names else "")
     sections["Raises"] += _errors(declared, sections["Raises"]) + (RAISES if reading else "")
     return Documentation(own.description, entries, sections)

@@ -120,16 +120,18 @@ def bipartite_projection(edges: Edges | Graph, *, source: ColumnNames | None = N
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -251,20 +253,20 @@ def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | N
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -363,25 +365,26 @@ def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Col
 def induced_subgraph(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, subset: Any, weight: ColumnName | None = ...,
     directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
-    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    columns: ColumnNames | None = None) -> DataFrame: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def k_shortest_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, pairs: Any, k: int, weight: ColumnName | None = ...,
     directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
@@ -390,18 +393,20 @@ def k_shortest_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
@@ -541,7 +546,7 @@ def minimum_cut(edges: Edges | Graph, *, source: ColumnNames | None = None,
 def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
 @overload
 def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -560,7 +565,7 @@ def motif_counts(edges: Edges | Graph, *, source: ColumnNames | None = None,
 def neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = ..., directed: bool | None = None,
@@ -642,17 +647,20 @@ def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
 def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-    top: int | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    top: int | None = None, columns: ColumnNames | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-    top: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    top: int | None = None, columns: ColumnNames | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def simple_cycles(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, max_length: int, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-    top: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    top: int | None = None, columns: ColumnNames | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def simple_paths(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, pairs: Any, max_length: int, directed: bool | None = None,
@@ -775,7 +783,8 @@ class FrameMethods:
         progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -827,8 +836,8 @@ class FrameMethods:
     def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, radius: int = 1, columns: ColumnNames | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def eigenvector_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -859,12 +868,12 @@ class FrameMethods:
     def induced_subgraph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         subset: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
     def k_core(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, k: int | None = None, columns: ColumnNames | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def k_shortest_paths(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         pairs: Any, k: int, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -872,7 +881,8 @@ class FrameMethods:
     def k_truss(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
         weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def katz_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -912,7 +922,7 @@ class FrameMethods:
     def minimum_spanning_forest(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
     def motif_counts(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, size: int = 3, trace: bool = False,
@@ -920,7 +930,7 @@ class FrameMethods:
     def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None, columns: ColumnNames | None = None) -> DataFrame: ...
     def pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -952,7 +962,8 @@ class FrameMethods:
     def simple_cycles(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         max_length: int, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, through: Any = None, min_length: int = 1,
-        top: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        top: int | None = None, columns: ColumnNames | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def simple_paths(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         pairs: Any, max_length: int, directed: bool | None = None, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,

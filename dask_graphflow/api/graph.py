@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from dask.typing import no_default
 
 from dask_graphflow.calls.empty_frames import graph_spec
+from dask_graphflow.calls.further_columns import FurtherColumns
 from dask_graphflow.calls.shard_layout import layout, layout_frame
 from dask_graphflow.calls.shards import Shards
 from dask_graphflow.declarations.option import Choice, Flag
@@ -95,6 +96,11 @@ class Graph(GraphMethods, GraphContents):
         columns do not matter. The edges of other lazy frames stay in memory, and the repr says so. With
         ``device="gpu"``, calls copy the edges from the files to the GPU, or to host memory if they do not
         fit there. Edges of cuDF and `hybrid` need "memory". The option does not change the results.
+    columns : column name, or list of column names, optional
+        Further columns of the edges, such as times, amounts or ids of payments. Functions that return edges
+        can return these columns too, with their own option `columns`, and then parallel edges are separate
+        rows. A lazy graph reads the columns again for each such call. :meth:`persist` keeps them in memory,
+        with the ids and the place of each edge. :meth:`save` and :meth:`update` do not keep them.
 
     Attributes
     ----------
@@ -176,6 +182,7 @@ class Graph(GraphMethods, GraphContents):
         hybrid: Hybrid | Literal["auto"] | None = None,
         device: Literal["gpu"] | None = None,
         storage: Storage = "auto",
+        columns: ColumnNames | None = None,
     ) -> None:
         Choice(get_args(Multi)).check("multi", multi, None)
         if directed is not None:
@@ -189,13 +196,17 @@ class Graph(GraphMethods, GraphContents):
             vertices=vertices,
             directed=directed,
             dropna=dropna,
+            columns=columns,
         )
         if checked.rows.weight is None and multi in ("sum", "min"):
             raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
         spec = graph_spec(*checked.frames[0], directed=checked.rows.directed, multi=multi)
         placement.check_spilling(spec.ids)
         plan = member_plan(checked.frames[0][0], spec, shards, hybrid, device, storage)
-        self._take(Shards(spec, checked.frames, plan))
+        built = Shards(spec, checked.frames, plan)
+        if checked.further:
+            built.further = FurtherColumns.of(*checked.frames[0], checked.further)
+        self._take(built)
 
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
@@ -212,6 +223,7 @@ class Graph(GraphMethods, GraphContents):
             ("target", ", ".join(map(repr, spec.columns.target))),
             ("weight", repr(spec.columns.weight) if spec.weighted else "none"),
             ("ids", ", ".join(map(str, spec.ids.dtypes))),
+            *_further(shards),
             ("edge partitions", f"{spec.partitions:,}"),
             ("shards", _count(shards)),
             ("memory", "GPU" if self.on_device else memory),
@@ -483,6 +495,12 @@ optional
             fail_on_nonconvergence=fail_on_nonconvergence, direction=direction, balance=balance,
             trace=trace, progress=progress,
         )  # fmt: skip
+
+
+def _further(shards: Shards) -> list[tuple[str, str]]:
+    """Return the names of the further columns, if there are some."""
+    kept = shards.further
+    return [] if kept is None else [("columns", ", ".join(map(repr, kept.names)))]
 
 
 def _is_built(shards: Shards) -> str:

@@ -45,6 +45,7 @@ READING = (
         help="Run on a GPU (gpu), although the edges are read into host memory.",
     ),
 )  # fmt: skip
+COLUMNS = Option("columns", ColumnNames | None, None, kind="names")
 TRACE = Option("trace", bool, False)
 PROGRESS = Option("progress", Listener, False)
 EDGES = Option("edges", "Edges | Graph", positional=True)
@@ -95,8 +96,12 @@ def reading_options(declared: Algorithm) -> list[Option]:
 
 
 def own_options(declared: Algorithm) -> list[Option]:
-    """Return the options of an algorithm, and those of its supersteps."""
-    return [*declared.options.values(), *([TRACE, PROGRESS] if declared.supersteps else [])]
+    """Return the options of an algorithm, and those for its edges' columns and its supersteps."""
+    return [
+        *declared.options.values(),
+        *([COLUMNS] if declared.parallel else []),
+        *([TRACE, PROGRESS] if declared.supersteps else []),
+    ]
 
 
 def function_options(declared: Algorithm) -> list[Option]:

@@ -28,6 +28,7 @@ from dask_graphflow.tasks.progress import Progress, listener
 from dask_graphflow.tasks.tokens import token_of
 
 from .empty_frames import empty_result
+from .join_columns import ask_with
 from .results import result_frames, steps_frame
 from .shards import Shards
 
@@ -49,7 +50,8 @@ class Call:
     # Mapping of str to dtype. All columns of the result. "id" stands for vertex ids, and "id or null" for
     # vertex ids that can be null.
     columns: Mapping[str, Any]
-    # {"vertices", "edges", "listed"}. The meaning of each row of the result; see :class:`.Result`.
+    # {"vertices", "edges", "pairs", "listed"}. The meaning of each row of the result; see :class:`.Result`.
+    # "pairs": the ends of edges, where parallel edges have one row.
     rows: str = "vertices"
     incoming: bool = False  # whether `work` uses only the edges that enter vertices
     trace: bool = False  # whether to return a frame with one row per superstep too
@@ -136,6 +138,7 @@ def ask(
     *,
     trace: bool = False,
     progress: Any = False,
+    columns: Any = None,
     **options: Any,
 ) -> Any:
     """Check the options of an algorithm, and return its result on a graph as a lazy frame."""
@@ -160,26 +163,31 @@ def ask(
         name: check.resolving(sent, spec) for name, check in checks.items() if check.names_vertices
     }
     result, token = declared.result.of_call(sent), None
-    columns = result.all_columns(spec, sent, weighted=declared.weights != "ignored")
+    returned = result.all_columns(spec, sent, weighted=declared.weights != "ignored")
+    rows, join = result.rows, None
+    if columns is not None:
+        returned, join = ask_with(shards, declared, columns, returned)
+        rows = "pairs" if rows == "edges" else rows
     if declared.previous is not None:
         others = {name: value for name, value in sent.items() if name != PREVIOUS}
         token = ResultToken(shards.version, f"{declared.name}-{token_of(others)}")
         if PREVIOUS in checks:
             earlier = token._replace(version=shards.earlier)
-            resolve[PREVIOUS] = declared.previous.expect(sent[PREVIOUS], earlier, columns, sent)
+            resolve[PREVIOUS] = declared.previous.expect(sent[PREVIOUS], earlier, returned, sent)
     name = declared.name.replace("_", "-")
     call = Call(
         name,
         partial(_answer, run=run, resolve=resolve, edge_bytes=declared.edge_bytes),
-        columns,
-        rows=result.rows,
+        returned,
+        rows=rows,
         incoming=declared.incoming and not resolve,
         trace=Flag().check("trace", trace, spec),
         progress=Progress(listener(progress, name)),
         token=token,
     )
     frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
-    return call.send(shards, sent, frames=frames)
+    answer = call.send(shards, sent, frames=frames)
+    return answer if join is None else join(answer)
 
 
 def _answer(

@@ -105,7 +105,28 @@ def _even(count: int, parts: int) -> Iterator[slice]:
 def _cut_edges(
     shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
 ) -> Iterator[dict[str, Any]]:
-    """Split an answer evenly, and yield for each part the ends of its edges and their columns.
+    """Split an answer evenly, and yield for each part the ends of its edges and their columns."""
+    columns = _collect_edges(shard, exchange, answer, threads)
+    for part in _even(len(columns["source"]), parts):
+        yield _take_rows(columns, part)
+
+
+def _cut_pairs(
+    shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
+) -> Iterator[dict[str, Any]]:
+    """Do the same as :func:`_cut_edges`, with only the first of parallel edges."""
+    columns = _collect_edges(shard, exchange, answer, threads)
+    first = np.ones_like(columns["source"], "bool")
+    first[1:] = _differ(columns["source"]) | _differ(columns["target"])
+    columns = _take_rows(columns, np.flatnonzero(first))
+    for part in _even(len(columns["source"]), parts):
+        yield _take_rows(columns, part)
+
+
+def _collect_edges(
+    shard: Shard, exchange: Exchange, answer: Answer, threads: int
+) -> dict[str, Any]:
+    """Return the ends of an answer's edges and their columns.
 
     The edges are those whose source ids are on this member, sorted by source, target and weight. Both ends
     of an undirected edge store it; its source in the result is the end with the smaller number.
@@ -133,10 +154,7 @@ def _cut_edges(
             columns = _take_rows(columns, np.flatnonzero(once))
     if shard.placed is not None:
         columns = _at_home(shard, exchange, columns)
-    if "weight" in columns:
-        columns = _by_weight(columns)
-    for part in _even(len(columns["source"]), parts):
-        yield _take_rows(columns, part)
+    return _by_weight(columns) if "weight" in columns else columns
 
 
 def _cut_listed(
@@ -150,13 +168,23 @@ def _cut_listed(
         yield _take_rows(columns, part)
 
 
-CUTS = {"vertices": _cut_vertices, "edges": _cut_edges, "listed": _cut_listed}
+CUTS = {
+    "vertices": _cut_vertices,
+    "edges": _cut_edges,
+    "pairs": _cut_pairs,
+    "listed": _cut_listed,
+}
+
+
+def _differ(values: Any) -> Any:
+    """Return for each value but the first whether it differs from the value before it."""
+    return values[1:] != values[:-1]
 
 
 def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     """Sort parallel edges by weight; they come in the order in which they were read."""
     source, target, weight = (columns[name] for name in ("source", "target", "weight"))
-    other = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    other = _differ(source) | _differ(target)
     if all_true(other):
         return columns
     pair = np.zeros_like(source, "int64")

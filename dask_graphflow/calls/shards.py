@@ -27,6 +27,8 @@ from dask_graphflow.tasks.reading import read_edges, read_vertices
 from dask_graphflow.tasks.tokens import token_of
 from dask_graphflow.tasks.with_frames import with_frames, with_held_frames
 
+from .further_columns import FurtherColumns
+
 if TYPE_CHECKING:
     from dask_graphflow.storage.folders import Folder
 
@@ -93,6 +95,8 @@ class Shards:
         Whether the shards are persisted, or are being built for that.
     saved : Saved or None
         Where the graph was saved, and how it was updated since.
+    further : FurtherColumns or None
+        The columns of the edges that the graph keeps beside its rows.
     """
 
     def __init__(
@@ -106,6 +110,7 @@ class Shards:
         self.earlier: str | None = None
         self.saved: Saved | None = None
         self.persisted = False
+        self.further: FurtherColumns | None = None
         self._base: Shards | None = None  # the shards from which an update makes these
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
         self._memory_plan = None if spec.on_device else self._plan_memory(frames)
@@ -153,6 +158,7 @@ class Shards:
         kept.sizes = dict(self.sizes)
         # The frames would stay in memory otherwise, and the graph from which an update makes this one.
         kept.persisted, kept._deal_reads, kept._base = True, None, None
+        kept.further = None if self.further is None else self.further.persist()
         kept.__dict__.pop("_building", None)
         if self.plan.choose is not None:
             kept._choice = clients.persist(_chosen(kept.built[0]))
@@ -196,7 +202,9 @@ class Shards:
             loop = partial(_derive_and_run, derive=self._derive, loop=loop)
         carried, loop = self._with_frames(frames, loop, on_all=True)
         made = object.__new__(Shards)
-        made.__dict__.update(self.__dict__, sizes={}, folder=None, persisted=False, _base=self)
+        made.__dict__.update(
+            self.__dict__, sizes={}, folder=None, persisted=False, further=None, _base=self
+        )
         made.version, made.earlier = token_of(self.version, loop, frames), self.version
         made._derive, made._only_edges, made._deal_reads, made._choice = (), False, None, None
         made.__dict__.pop("built", None)
@@ -302,6 +310,7 @@ class Shards:
         if self._base is not None:
             return self._base._futures()
         kept = [*self.built, self._choice] if self.persisted else []
+        kept += [] if self.further is None else self.further.built
         values = [value for one in kept if one is not None for value in one.dask.values()]
         return [value for value in values if hasattr(value, "add_done_callback")]
 

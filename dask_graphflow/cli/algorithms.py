@@ -29,6 +29,8 @@ from .shortest_paths import DESCRIBED, shortest_paths
 NONE = object()  # the value of an option that is given as none
 # Options that do not become options of the command.
 HERE = {"edges", "source", "target", "timetable", "trace", "progress", "inputs"}
+# A command's option --columns says how files are read, so the function's option has another name.
+FURTHER = {"columns": "edge_columns"}
 
 
 def algorithm_command(function_name: str) -> click.Command:
@@ -45,6 +47,7 @@ def _command(function: Callable[..., Any], about: Described) -> click.Command:
     def callback(paths: tuple[str, ...], **given: Any) -> None:
         reading = options.take_options(given, options.READING)
         running = options.take_options(given, options.RUNNING)
+        given |= {name: given.pop(own) for name, own in FURTHER.items() if own in given}
         chosen = {name: value for name, value in given.items() if value is not None and value != ()}
 
         def frame_of(out: Output) -> Any:
@@ -77,7 +80,8 @@ def _command(function: Callable[..., Any], about: Described) -> click.Command:
 
 def _option(of: Option, text: str) -> Callable[[options.Command], options.Command]:
     """Return the option of a command for an option of its function, with a help text."""
-    name, kind, default = f"--{of.name.replace('_', '-')}", dict[str, Any](), ""
+    own = FURTHER.get(of.name, of.name)
+    name, kind, default = f"--{own.replace('_', '-')}", dict[str, Any](), ""
     match of.kind:
         case "choice":
             kind = {"type": click.Choice([str(choice) for choice in of.choices])}
@@ -86,6 +90,8 @@ def _option(of: Option, text: str) -> Callable[[options.Command], options.Comman
             text = f"{text} Separate ids by commas; @PATH reads them from a file."
         case "column":
             kind = {"metavar": "COLUMN"}
+        case "names":
+            kind = {"callback": options.names, "metavar": "NAME,NAME,..."}
         case "switch":
             kind, text = {"is_flag": True, "default": None}, of.help
         case "direction":

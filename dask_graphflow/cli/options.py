@@ -36,7 +36,8 @@ def _blocksize(ctx: click.Context, option: click.Parameter, value: str) -> int |
     return None if value.lower() == "none" else _bytes(ctx, option, value)
 
 
-def _names(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
+def names(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
+    """Read ``a,b``."""
     return None if value is None else value.split(",")
 
 
@@ -48,9 +49,9 @@ def _types(_: click.Context, __: click.Parameter, value: str | None) -> dict[str
     return {name: dtype for name, _, dtype in pairs}
 
 
-def take_options(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Remove the options `names` from those that were given, and return them."""
-    return {name: given.pop(name) for name in names}
+def take_options(given: dict[str, Any], which: Sequence[str]) -> dict[str, Any]:
+    """Remove the options `which` from those that were given, and return them."""
+    return {name: given.pop(name) for name in which}
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -88,7 +89,7 @@ reading = together(
     click.option(
         "--columns",
         metavar="NAME,NAME,...",
-        callback=_names,
+        callback=names,
         help="The columns to read, or their names if the file does not name them.",
     ),
     click.option(

@@ -34,6 +34,9 @@ class Algorithm:
     # Bytes of memory per entry of the rows, which the algorithm needs even if the edges are on disk:
     # without weights, and with weights.
     edge_bytes: tuple[int, int]
+    # {"all", "lightest"} or None. The rows of parallel edges that a call with the option `columns` returns,
+    # if the algorithm has this option.
+    parallel: str | None
     # The functions of NetworkX that return a dict of a column's values by node, and the column. The backend
     # for NetworkX needs no code for these.
     networkx: Mapping[str, str]
@@ -68,6 +71,7 @@ def algorithm(
     incoming: bool = False,
     supersteps: bool = True,
     edge_bytes: tuple[int, int] = (0, 0),
+    parallel: str | None = None,
     networkx: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
@@ -75,7 +79,7 @@ def algorithm(
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         DECLARED[run.__name__] = Algorithm(
             run, result, options_of(run), cost, weights, directed, incoming, supersteps, edge_bytes,
-            networkx or {},
+            parallel, networkx or {},
         )  # fmt: skip
         return run
 

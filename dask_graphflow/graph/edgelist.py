@@ -14,6 +14,7 @@ import pandas as pd
 from dask_graphflow.exceptions import (
     EdgeListError,
     NullVertexError,
+    OptionError,
     UnknownColumnError,
     VertexTypeError,
     WeightError,
@@ -72,14 +73,15 @@ def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     )
 
 
-def used_columns(source: Any, target: Any, weight: Any, have: Sequence[Any]) -> Sequence[Any]:
+def used_columns(
+    source: Any, target: Any, weight: Any, further: Any, have: Sequence[Any]
+) -> Sequence[Any]:
     """Return the columns that a call uses, or all of a frame's columns if it does not have one of them.
 
     Raise if the ends are not clear; see :func:`ends_of`.
     """
-    ends = ends_of(source, target, have)
-    parts = (part if isinstance(part, list | tuple) else [part] for part in ends)
-    used = [*itertools.chain(*parts), *([] if weight is None else [weight])]
+    named = [*ends_of(source, target, have), *(one for one in (weight, further) if one is not None)]
+    used = [*itertools.chain(*(n if isinstance(n, list | tuple) else [n] for n in named))]
     return used if all(is_name(name) and name in have for name in used) else have
 
 
@@ -128,6 +130,13 @@ def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
                 f"{role}={shown(column)} is not a column of the frame, which has "
                 f"{', '.join(map(repr, have)) or 'none'}{nearest(column, have)}"
             )
+
+
+def check_distinct(names: Sequence[Any], role: str) -> None:
+    """Raise if a column is named twice."""
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise OptionError(f"{role}={shown([*names])} names {twice!r} twice; name each column once")
 
 
 @dataclass(frozen=True)

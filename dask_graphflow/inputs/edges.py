@@ -29,6 +29,7 @@ class CheckedEdges(NamedTuple):
     # The edges, and the ids that are vertices even without an edge. All are read with the same id dtypes.
     frames: Frames
     rows: EdgeRows  # the edges before a frame in memory became one partition
+    further: tuple[Any, ...] = ()  # the names of further columns of the edges
 
 
 def check_edges(
@@ -40,12 +41,13 @@ def check_edges(
     vertices: Any = None,
     directed: bool | None = None,
     dropna: bool = False,
+    columns: Any = None,
 ) -> CheckedEdges:
     """Return given edges as a frame, and how to read it; raise if an argument is invalid.
 
     See :func:`.as_edges` and :class:`.Graph` for the arguments.
     """
-    rows = as_edges(edges, source, target, weight=weight, directed=directed)
+    rows = as_edges(edges, source, target, weight=weight, directed=directed, columns=columns)
     library = library_of(edges)
     have, weight = list(rows.frame.columns), rows.weight
     source, target = edgelist.ends_of(source, target, have)
@@ -58,10 +60,11 @@ def check_edges(
             f"source={source!r} has {counted(len(sources), 'column')} and target={target!r} has "
             f"{len(targets)}; both ends of an edge must have the same number of columns"
         )
+    further = () if columns is None else _check_further(rows.frame, columns)
     frame = hold(rows.frame, "edges", [*sources, *targets], library)
     if weight is not None:
         edgelist.check_weight(frame, weight, library)
-    columns = EdgeColumns(
+    read = EdgeColumns(
         tuple(sources),
         tuple(targets),
         tuple(edgelist.vertex_names("vertex", len(sources))),
@@ -72,11 +75,17 @@ def check_edges(
         library=library,
     )
     listed = [
-        vertex_frame(ids, columns, frame._meta)
-        for ids in (rows.vertices, vertices)
-        if ids is not None
+        vertex_frame(ids, read, frame._meta) for ids in (rows.vertices, vertices) if ids is not None
     ]
-    return CheckedEdges(read_alike([(frame, columns), *listed]), rows)
+    return CheckedEdges(read_alike([(frame, read), *listed]), rows, further)
+
+
+def _check_further(frame: Any, columns: Any) -> tuple[Any, ...]:
+    """Return the names of further columns of the edges, or raise unless the frame has each of them once."""
+    names = edgelist.as_columns(columns, "columns", list(frame.columns))
+    edgelist.check_columns(frame, names, "columns")
+    edgelist.check_distinct(names, "columns")
+    return tuple(names)
 
 
 def _id_dtypes(meta: Any, sources: list[Any], targets: list[Any], library: str) -> Iterator[Any]:

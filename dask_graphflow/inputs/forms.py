@@ -46,7 +46,13 @@ def values_of(given: Any) -> Any:
 
 
 def as_edges(
-    given: Any, source: Any, target: Any, *, weight: Any = None, directed: bool | None = None
+    given: Any,
+    source: Any,
+    target: Any,
+    *,
+    weight: Any = None,
+    directed: bool | None = None,
+    columns: Any = None,
 ) -> EdgeRows:
     """Return edges in any of the supported forms as a frame, or raise if they are in none of these forms.
 
@@ -62,6 +68,8 @@ def as_edges(
     directed : bool or None
         Whether the caller wants directed edges. None reads a symmetric matrix and an undirected graph of
         NetworkX as undirected, and other edges as directed.
+    columns : column name, list of column names, or None
+        Further columns of a frame that the caller needs.
     """
     if isinstance(given, type):
         raise EdgeListError(_why_not(given))
@@ -69,7 +77,8 @@ def as_edges(
         return _of_matrix(given, weight, directed)
     if weight is no_default:
         weight = None
-    frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
+    used = partial(edgelist.used_columns, source, target, weight, columns)
+    frame = as_frame(given, "edges", used)
     along = directed is not False
     # Checked first, because the columns of a frame can have the names of the attributes below.
     if hasattr(frame, "columns"):
@@ -82,7 +91,6 @@ def as_edges(
             "which only functions of NetworkX take. Give the graph of NetworkX that was converted"
         )
     if isinstance(given, np.ndarray):
-        used = partial(edgelist.used_columns, source, target, weight)
         return EdgeRows(_of_array(given, used), None, along, weight)
     if _lists(given):
         return EdgeRows(_of_pairs(list(given)), None, along, weight)

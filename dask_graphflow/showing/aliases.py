@@ -32,7 +32,7 @@ _FOREIGN = {
     # Options
     "alpha": "d damp damping damping_factor",
     "by_source": "all_pairs per_source",
-    "columns": "names usecols",
+    "columns": "edge_attr edge_attributes names usecols",
     "communities": "clustering clusters labels membership memberships partition",
     "fanouts": "fanout fanout_vals num_nbrs num_neighbors sizes",
     "max_length": f"{_DEPTH} length length_bound max_path_length",

@@ -321,6 +321,35 @@ def _columns_of(frame: Any, columns: list[Any], partition: int) -> Any:
     return frame[columns]
 
 
+class Mapped(GraphflowExpr, Blockwise):  # type: ignore[misc]
+    """The partitions of a frame after a function, which takes a partition and its number.
+
+    The frame is an expression or :class:`Held`. `result` is the :class:`Empty` frame of a partition. If
+    `beside` is an expression with one partition, the function gets this partition too.
+    """
+
+    _parameters: ClassVar = ["frame", "function", "result", "beside"]
+    _defaults: ClassVar = {"beside": None}
+
+    @property  # a cached one would be pickled
+    def _meta(self) -> Any:
+        return self.operand("result").frame
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return named("mapped", self.deterministic_token)
+
+    def _divisions(self) -> tuple[None, ...]:
+        return (None,) * (int(self.operand("frame").npartitions) + 1)
+
+    def _task(self, name: Any, index: int) -> Task:
+        frame = self.operand("frame")
+        part = frame.task() if isinstance(frame, Held) else TaskRef((frame._name, index))
+        beside = self.operand("beside")
+        more = [] if beside is None else [TaskRef((beside._name, 0))]
+        return Task(name, self.operand("function"), part, index, *more)
+
+
 class Empty:
     """A frame without rows, identified only by its columns and their dtypes.
 

@@ -108,12 +108,14 @@ def problems(name, call, options, needed):
 
 @pytest.fixture(scope="module")
 def graph():
-    return gf.Graph(EDGES, **ENDS, weight="w").persist()
+    return gf.Graph(EDGES, **ENDS, weight="w", columns="w").persist()
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_options_of_an_algorithm(name, graph):
-    options = [*ALGORITHMS[name].options, *(["trace"] if ALGORITHMS[name].supersteps else [])]
+    declared = ALGORITHMS[name]
+    options = [*declared.options, *(["trace"] if declared.supersteps else [])]
+    options += ["columns"] if declared.parallel else []
     assert problems(name, getattr(graph, name), options, NEEDED.get(name, {})) == {}
 
 

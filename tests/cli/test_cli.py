@@ -176,6 +176,7 @@ GIVEN = [
     ("betweenness-centrality", "--no-normalized --k 2", {"normalized": False, "k": 2}),
     ("edge-betweenness-centrality", "--k 2 --weight km", {"k": 2, "weight": "km"}),
     ("similarity", "--pairs pairs.csv", {"pairs": pd.DataFrame({"x": [1, 2], "y": [5, 1]})}),
+    ("bridges", "--edge-columns km,a", {"columns": ["km", "a"]}),
     ("degrees", "--vertices seven.csv", {"vertices": [7]}),
     (
         "connected-components",

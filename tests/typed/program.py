@@ -125,6 +125,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         multi="min",
         shards=1,
         hybrid=None,
+        columns=["src", "w"],
     )
     assert_type(g, gf.Graph)
     g = assert_type(g.persist(), gf.Graph)
@@ -165,7 +166,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.leiden(),
         gf.core_number(g),
         g.core_number(),
-        gf.k_core(g, k=3),
+        gf.k_core(g, k=3, columns="w"),
         gf.shortest_paths(g.bfs(start), targets=[start]),
         g.shortest_paths(start, targets=[start]),
         gf.shortest_paths(g, pairs=pairs),
@@ -232,7 +233,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.bipartite_matching([(1, 2), (3, 2)], directed=False),
         g.bipartite_matching(),
         gf.simple_cycles(g, max_length=3, through=[start], top=5),
-        g.simple_cycles(3, min_length=2),
+        g.simple_cycles(3, min_length=2, columns=["src", "w"]),
         gf.simple_paths(g, pairs=pd.DataFrame({"from": [start], "to": [start]}), max_length=2),
         g.simple_paths(pd.DataFrame({"from": [start], "to": [start]}), max_length=2),
         gf.topological_order(generate.path(5), source="src", target="dst"),

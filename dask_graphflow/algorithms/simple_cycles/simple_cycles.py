@@ -39,6 +39,7 @@ from .candidates import near, on_cycles
 
 @algorithm(
     rows({"cycle": "int64", "step": "int32", "source": "id", "target": "id"}),
+    parallel="all",
     cost=Cost("labels", Cost.levels(2), passes=4, rows=1, copies=1, edge=48),
 )
 def simple_cycles(
