@@ -23,6 +23,7 @@ SAMPLED = {
 }  # fmt: skip
 GIVEN = {
     "bfs": ("sources", 1), "sssp": ("sources", 1), "personalized_pagerank": ("sources", 16),
+    "minimum_cut": ("sources and sinks", 2),
     "random_walks": ("starts", 4096), "simple_cycles": ("through", 4), "ego_graph": ("centers", 1),
     "induced_subgraph": ("subset", 10_000),
 }  # fmt: skip
@@ -92,6 +93,9 @@ class Row:
         given = {}
         if self.algorithm in GIVEN:
             given[GIVEN[self.algorithm][0]] = self.vertices(inputs)
+        if self.algorithm == "minimum_cut":
+            sources, sinks = given.pop("sources and sinks")
+            given = {"sources": [sources], "sinks": [sinks]}
         return {**self.options, **alpha, **given}
 
 
@@ -224,6 +228,7 @@ ROWS = {
     "minimum_spanning_forest": Row(
         "minimum_spanning_forest", "weight", "weighted", "value", number=total
     ),
+    "minimum_cut": Row("minimum_cut", "cut", "weighted", "value", number=total),
     "label_propagation": Row("label_propagation", "label", rule="value", number=modularity),
     "louvain": Row("louvain", "community", rule="value", number=modularity),
     "leiden": Row("leiden", "community", rule="value", number=modularity),

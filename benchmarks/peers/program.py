@@ -185,6 +185,10 @@ class Igraph(Library):
     def minimum_spanning_forest(self, g):
         return lambda: g.spanning_tree("weight"), lambda tree: np.array([sum(tree.es["weight"])])
 
+    def minimum_cut(self, g, sources, sinks):
+        cut = partial(g.mincut, sources[0], sinks[0], "weight")
+        return cut, lambda found: np.array([found.value])
+
     def label_propagation(self, g):
         def found():
             return g.community_label_propagation().modularity
@@ -492,6 +496,12 @@ class Scipy(Library):
         from scipy.sparse.csgraph import minimum_spanning_tree
 
         return lambda: minimum_spanning_tree(g), lambda forest: np.array([forest.sum()])
+
+    def minimum_cut(self, g, sources, sinks):
+        from scipy.sparse.csgraph import maximum_flow
+
+        found = partial(maximum_flow, g.astype("int32"), sources[0], sinks[0])
+        return found, lambda flow: np.array([flow.flow_value])
 
     def strongly_connected_components(self, g):
         from scipy.sparse.csgraph import connected_components

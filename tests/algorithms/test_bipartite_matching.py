@@ -60,6 +60,21 @@ def test_searches_one_by_one_and_at_once_find_as_many_edges(built, passes, monke
     assert pairs >= set(found.itertuples(index=False, name=None))
 
 
+def test_searches_leave_out_what_others_have_seen_in_vain(monkeypatch):
+    """Each of 970 vertices that are left over would search all 900 edges of the matched ones again."""
+    edges = frame([(a, 1000 + b) for a in range(1000) for b in range(30)])
+    outcomes = []
+
+    def noted(*arguments):
+        outcomes.append((search(*arguments), len(arguments[1])))
+        return outcomes[-1][0]
+
+    search = host_matching._augment_each
+    monkeypatch.setattr(host_matching, "_augment_each", noted)
+    assert len(gf.bipartite_matching(edges, **ENDS).compute()) == 30
+    assert outcomes == [(1000, 1000)]  # all of them searched before four passes over the edges
+
+
 @WAYS
 @pytest.mark.parametrize("weights", ["none", "rounded"])
 def test_matchings_have_the_same_bits_for_every_partitioning(built, weights, directed):

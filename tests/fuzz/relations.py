@@ -144,7 +144,9 @@ RULES: dict[str, Rule] = {
         doubled="the largest capacity decides which paths are first", turned=AHEAD,
     ),
     "minimum_cut": Rule(
-        joined="this", repeated={"cut": 2}, doubled={"cut": 2}, turned="the other side is smallest"
+        joined="the unit of rounded capacities depends on the number of edges", doubled={"cut": 2},
+        repeated="the unit of rounded capacities depends on the number of edges",
+        turned="the other side is smallest",
     ),
     "neighbors": Rule(repeated={}, doubled=HEAVIER, turned=AHEAD),
     "pagerank": Rule(STEPS, joined="this", repeated={}, turned=AHEAD, **ITERATED),

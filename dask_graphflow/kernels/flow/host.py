@@ -185,7 +185,7 @@ def network(rows: Rows) -> Network:
     opposite = np.empty(len(ends), "int32" if len(ends) < 2**31 else "int64")
     back = np.empty(len(ends), "int64")
     _connect(offsets, ends, capacity, offsets[:-1].copy(), opposite, back)
-    # Rows of numbers that are no vertices are empty, so they do not matter.
+    # Numbers that are not vertices have empty rows, which must not change the result.
     filled = np.count_nonzero(offsets[1:] > offsets[:-1])
     scale = SCALE if len(ends) < SPARSE * filled else 1
     return Network(offsets, ends, opposite, capacity, back, scale)
