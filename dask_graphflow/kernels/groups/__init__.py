@@ -54,7 +54,8 @@ class GroupsKernels(Protocol):
         ----------
         sides : sequence of 1 or 2 Rows
             Rows of all vertices. With two, the neighbors are those of both rows of a vertex. Weights are
-            int64 and at least 0, or None for 1 each. An edge with weight 0 does not count.
+            int64, or None for 1 each. An edge with weight 0 does not count. Weights are at least 0; with
+            masses, they can be negative on the host. A vertex then takes no label whose sum is 0.
         labels : array of integers, shape (masters + mirrors,)
         vertices : array of integers, shape (f,), optional
             Rows, without duplicates. Defaults to all rows.

@@ -23,7 +23,7 @@ SMALL = 1 << 15  # edges, below which one thread is faster than several
 # end, and how many vertices moved so far.
 END, MOVERS, NUMBERS = CLASSES + 1, CLASSES + 2, CLASSES + 3
 # A sum of weights is between -2**62 and 2**62, and negative weights can cancel others. So this is added to
-# the sum of each label in a list, which is then never 0.
+# the sum of each group in a list, which is then never 0.
 LISTED = np.int64(1 << 62)
 # What a call of `_sweep` does: a whole sweep; what has to be done in one thread between two classes, before
 # the first and after the last one; find the best labels of the vertices in `ranges`; wake the neighbors of
@@ -169,10 +169,9 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
             # A branch for the first edge of a label would often be predicted wrongly.
             label = np.uint64(labels[u])
             before = sums[label]
-            new = before == 0
             keys[groups] = label
-            groups += np.uint64(new)
-            sums[label] = before + weight + new * LISTED
+            groups += np.uint64(before == 0)
+            sums[label] = before + weight
         rate = factor * np.float64(mass[v])
         if skew is not None:
             skew_rate = factor * np.float64(skew[0][v])
@@ -180,7 +179,9 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
         for j in range(groups):
             label = keys[j]
             at = np.uint64(label)
-            total = sums[at] - LISTED
+            total = sums[at]
+            if total == 0:  # negative weights have canceled others, or the label is listed twice
+                continue
             if label == own:
                 stay = total
             elif not within.size or not closed[at]:
@@ -311,7 +312,7 @@ def sweep(
     about = labels, masses, _arrays(limits, labels), skew, draw, awake
 
     def call(read: Rows, order: Any, best: Any, what: int, c: int, ranges: Any, part: int) -> None:
-        table, space = _dense(room, part, count, labels.dtype), (order, best, numbers, drawn)
+        table, space = _dense(room, part, rows, count, labels.dtype), (order, best, numbers, drawn)
         _sweep(_with_weights(read), *about, space, table, what, c, ranges, part)
 
     def in_threads(vertices: np.ndarray, best: np.ndarray, what: int, c: int) -> None:
@@ -351,7 +352,7 @@ def _in_parts(
     for read, ranges in portions(rows, vertices, even_turns(len(vertices), parts)):
 
         def work(part: int, read: Any = read, ranges: Any = ranges) -> None:
-            table = _dense(room, part, len(masses[1]), labels.dtype)
+            table = _dense(room, part, rows, len(masses[1]), labels.dtype)
             _best_of_part(_with_weights(read), *about, table, ranges, part)
 
         share(work, parts, parts)
@@ -369,11 +370,17 @@ def _arrays(limits: Any, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dense(
-    room: dict[Any, Any], part: int, count: int, dtype: Any
+    room: dict[Any, Any], part: int, rows: Rows, count: int, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a thread's sum of each label, initially 0, and room for a list of labels and one more."""
+    """Return a thread's sum of each label, initially 0, and room for a list of labels and one more.
+
+    A label is listed again after negative weights have canceled others, at most once per edge of a row.
+    """
+    listed = count
+    if rows.weights is not None and len(rows.ends):
+        listed = max(count, int(np.diff(rows.offsets).max()))
     return _kept(room, f"sums {part}", count, "int64"), _kept(
-        room, f"keys {part}", count + 1, dtype
+        room, f"keys {part}", listed + 1, dtype
     )
 
 
