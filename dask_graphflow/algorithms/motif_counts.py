@@ -38,7 +38,7 @@ def _columns(spec: Any, options: Mapping[str, Any]) -> dict[str, str]:
 @algorithm(
     vertices(_columns),
     directed=False,
-    cost=Cost("labels", 6, passes=40, rows=3, copies=3, scratch=200),
+    cost=Cost("labels", 2, passes=8, rows=1, copies=1, scratch=120),
 )
 def motif_counts(g: GraphView, *, size: Annotated[int, Count(least=3, most=4)] = 3) -> Answer:
     """Return how many connected induced patterns of each kind contain each vertex.

@@ -68,7 +68,7 @@ class NeighborAverages(HubRows):
         # On the host, because a device rounds powers in another way. Single precision hides differences in
         # the last bit, which the C libraries of two machines can have.
         powers = np.maximum(move_to(np.empty(0), self.degrees), 1.0) ** exponent
-        powers = (powers / (self._g.largest(powers) or 1.0)).astype("float32")
+        powers = (powers / (self._g.largest(powers) or 1.0)).astype("float32").astype("float64")
         return move_to(self.degrees, np.rint(powers * self.largest))
 
     def average(self, values: Any) -> Any:
