@@ -44,37 +44,36 @@ def find_shortest(g: GraphView, pairs: tuple[Any, Any]) -> Routes:
     GraphMemoryError
         A member has no room for the edges of the others.
     """
-    (sources, targets), count = _own_pairs(g, pairs)
-    kernels = routes_kernels.of(sources)
-    rows, into = _rows_of_all(g, both=count >= kernels.WORTH)
-    found = kernels.find_shortest(rows, into, sources, targets, threads=g.member.threads)
+    sources, targets = _own_pairs(g, pairs)
+    rows, into = _rows_of_all(g)
+    find = routes_kernels.of(rows.ends).find_shortest
+    found = find(rows, into, sources, targets, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
 def find_alternatives(g: GraphView, pairs: tuple[Any, Any], k: int) -> Routes:
     """Return the `k` shortest simple paths of each pair, sorted by pair; see :func:`find_shortest`."""
-    (sources, targets), _ = _own_pairs(g, pairs)
+    sources, targets = _own_pairs(g, pairs)
     rows, into = _rows_of_all(g)
     find = routes_kernels.of(rows.ends).find_alternatives
     found = find(rows, into, sources, targets, k, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
-def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> tuple[np.ndarray, int]:
-    """Return the pairs of numbers that this member lists, sorted and each once, and the number of all."""
+def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> np.ndarray:
+    """Return the pairs of numbers that this member lists, sorted and each once."""
     shard, threads = g.member.shard, g.member.threads
     both = [
         shard.numbers_at(kernels_for(side).to_host(side).astype(g.index), threads) for side in pairs
     ]
     distinct = np.unique(np.stack(both).astype(np.int64), axis=1)
-    count = distinct.shape[1]
-    return np.ascontiguousarray(distinct[:, own_part(g, count)]), count
+    return np.ascontiguousarray(distinct[:, own_part(g, distinct.shape[1])])
 
 
-def _rows_of_all(g: GraphView, *, both: bool = True) -> tuple[Rows, Any]:
-    """Return the rows of all vertices by number, in host memory, and those of the entering edges if `both`.
+def _rows_of_all(g: GraphView) -> tuple[Rows, Rows]:
+    """Return the rows of the leaving and of the entering edges of all vertices, by number, in host memory.
 
-    All members call it.
+    All members call it. The two are the same object if edges have no direction.
     """
     m, shard = g.member, g.member.shard.host
     if g.weighted:
@@ -82,9 +81,7 @@ def _rows_of_all(g: GraphView, *, both: bool = True) -> tuple[Rows, Any]:
     if not m.alone:
         return gather_edges(g, weighted=g.weighted).rows(m.threads)
     leaving = _on_host(g, shard.out)
-    if not (both and g.directed):
-        return leaving, leaving if both else None
-    return leaving, _on_host(g, build.into(shard, m.exchange))
+    return leaving, _on_host(g, build.into(shard, m.exchange)) if g.directed else leaving
 
 
 def _on_host(g: GraphView, rows: Rows) -> Rows:
