@@ -721,7 +721,7 @@ def _landmarks(rows: Any, into: Any, start: int, count: int) -> tuple[Any, Any, 
 
 
 def _toward(landmarks: tuple[Any, Any, float]) -> tuple[Any, ...]:
-    """Return landmarks with room for the indices of those that a search uses."""
+    """Return landmarks, and room for the indices of the ones that a search uses."""
     return *landmarks, np.empty(min(CHOSEN, landmarks[0].shape[1]), np.int64)
 
 
