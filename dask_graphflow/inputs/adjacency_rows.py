@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import operator
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ def edges_of_rows(
     ends: Iterator[Any] = itertools.chain.from_iterable(rows)
     if not _are_positions(nodes):
         positions = dict(zip(nodes, range(len(nodes)), strict=True))
-        ends = map(positions.__getitem__, ends)
+        ends = iter(_values_at(positions, list(ends)))
     targets = np.fromiter(ends, np.int64, lengths.sum())
     sources = np.repeat(np.arange(len(nodes)), lengths)
     values: Iterator[Any] = itertools.chain.from_iterable(map(VALUES, rows))
@@ -97,6 +97,14 @@ def values_of_attributes(
             except KeyError:
                 columns[name] += [attributes.get(name, default) for attributes in chunk]
     return columns
+
+
+def _values_at(values: dict[Any, int], keys: list[Any]) -> Sequence[int]:
+    """Return the value of each key. One call for all keys takes half the time of a call per key."""
+    if len(keys) < 2:  # the getter of one key returns no tuple
+        return [values[key] for key in keys]
+    found: tuple[int, ...] = operator.itemgetter(*keys)(values)
+    return found
 
 
 def _are_positions(nodes: list[Any]) -> bool:

@@ -43,41 +43,41 @@ def find_shortest(g: GraphView, pairs: tuple[Any, Any]) -> Routes:
     GraphMemoryError
         A member has no room for the edges of the others.
     """
-    rows, (sources, targets), count = _weighed_rows(g), *_own_pairs(g, pairs)
-    kernels = routes_kernels.of(rows.ends)
-    into = _rows_into(g, rows) if count >= kernels.WORTH else None
-    found = kernels.find_shortest(rows, into, sources, targets, threads=g.member.threads)
+    sources, targets = _own_pairs(g, pairs)
+    rows, into = _rows_of_all(g)
+    find = routes_kernels.of(rows.ends).find_shortest
+    found = find(rows, into, sources, targets, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
 def find_alternatives(g: GraphView, pairs: tuple[Any, Any], k: int) -> Routes:
     """Return the `k` shortest simple paths of each pair, sorted by pair; see :func:`find_shortest`."""
-    rows, (sources, targets), _ = _weighed_rows(g), *_own_pairs(g, pairs)
-    into = _rows_into(g, rows)
+    sources, targets = _own_pairs(g, pairs)
+    rows, into = _rows_of_all(g)
     find = routes_kernels.of(rows.ends).find_alternatives
     found = find(rows, into, sources, targets, k, threads=g.member.threads)
     return _list(g, sources, targets, found)
 
 
-def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> tuple[np.ndarray, int]:
-    """Return the pairs of numbers that this member lists, sorted and each once, and the number of all."""
+def _own_pairs(g: GraphView, pairs: tuple[Any, Any]) -> np.ndarray:
+    """Return the pairs of numbers that this member lists, sorted and each once."""
     shard, threads = g.member.shard, g.member.threads
     both = [
         shard.numbers_at(kernels_for(side).to_host(side).astype(g.index), threads) for side in pairs
     ]
     distinct = np.unique(np.stack(both).astype(np.int64), axis=1)
-    count = distinct.shape[1]
-    return np.ascontiguousarray(distinct[:, own_part(g, count)]), count
+    return np.ascontiguousarray(distinct[:, own_part(g, distinct.shape[1])])
 
 
-def _weighed_rows(g: GraphView) -> Rows:
+def _rows_of_all(g: GraphView) -> tuple[Rows, Rows]:
+    """Return the rows of the leaving and of the entering edges; see :func:`.rows_of_all`.
+
+    The two are the same object if edges have no direction.
+    """
     if g.weighted:
         bucket_width(g)  # raises if a weight is not allowed
-    return rows_of_all(g, "out")
-
-
-def _rows_into(g: GraphView, rows: Rows) -> Rows:
-    return rows_of_all(g, "into") if g.directed else rows
+    leaving = rows_of_all(g, "out")
+    return leaving, rows_of_all(g, "into") if g.directed else leaving
 
 
 def _list(g: GraphView, sources: np.ndarray, targets: np.ndarray, found: FoundPaths) -> Routes:

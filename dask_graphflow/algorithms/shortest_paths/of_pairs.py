@@ -1,7 +1,8 @@
 """The shortest path between the vertices of each of some pairs.
 
-The pairs with the same source share a search, which ends when it has reached their targets (Dijkstra's
-algorithm). The path is the one that leads back along the predecessors of :func:`.sssp`.
+A pair is searched from both ends. Many pairs with the same source share a search, which ends when it has
+reached their targets (Dijkstra's algorithm). The path is the one that leads back along the predecessors of
+:func:`.sssp`.
 """
 
 from __future__ import annotations

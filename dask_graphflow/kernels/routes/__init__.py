@@ -21,14 +21,10 @@ class FoundPaths(NamedTuple):
 class RoutesKernels(Protocol):
     """What :mod:`.routes.host` can do."""
 
-    @property
-    def WORTH(self) -> int:  # noqa: N802
-        """Number of pairs from which on rows of entering edges shorten the searches."""
-
     def find_shortest(
         self,
         rows: Rows,
-        into: Rows | None,
+        into: Rows,
         sources: Array,
         targets: Array,
         *,
@@ -43,9 +39,8 @@ class RoutesKernels(Protocol):
         ----------
         rows : Rows
             Rows of all vertices, whose weights are at least 0. Without weights, each edge has the weight 1.
-        into : Rows, optional
-            Rows of the entering edges: the same object if edges have no direction. They are only used if
-            there are at least ``WORTH`` pairs.
+        into : Rows
+            Rows of the entering edges: the same object if edges have no direction.
         sources, targets : array of int64, shape (p,)
             The pairs, sorted by source. They are distinct.
         """

@@ -7,17 +7,20 @@ Lower bounds come from a search against the edges. It adds up the weights of a p
 so its sums can differ in the last bits. Searches therefore continue to :data:`SLACK` beyond the best
 length, and a vertex whose distance decreases is visited again.
 
-If there are many pairs, the distances from and to a few landmarks are found first. By the triangle
-inequality, they give lower bounds for any two vertices, which direct all searches (ALT [1]_).
+A path between two vertices is searched from both ends. On roads, if there are many pairs, the distances
+from and to a few landmarks are found first. By the triangle inequality, they give lower bounds for any two
+vertices, which direct all searches (ALT [1]_). A search leaves out a vertex if the path through it would be
+too long by these bounds, or by what the search from the other end has found [2]_.
 
 .. [1] A. V. Goldberg, C. Harrelson, "Computing the Shortest Path: A* Search Meets Graph Theory", SODA 2005.
+.. [2] W. Pijls, H. Post, "A New Bidirectional Search Algorithm with Shortened Postprocessing", European
+   Journal of Operational Research 198, 2009.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,26 +38,48 @@ SLACK = 1 + 2.0**-30  # more than the rounding errors of a path with a million e
 # are open, until the path takes them or a walk along edges of weight 0 has tried them.
 BLOCKED, OPEN, TAKEN, TRIED = 1, 2, 3, 4
 WANTED, PLACED, NEXT = 1, 2, 3
-LANDMARKS = 8  # searches of the whole graph, which shorten all others
-WORTH = 64  # searches from which on they save more time than they take
-APART = 4  # targets of a source that are searched one by one, because that takes less time than all at once
+# Number of landmarks: searches of the whole graph, which shorten all others. The more pairs, the more
+# landmarks are worth it, and each search uses the best ones.
+FEW, MANY, CHOSEN = 8, 32, 4
+WORTH = 64  # pairs per landmark; fewer pairs than this are searched without landmarks
+APART = 16  # targets of a source that are searched one by one; it takes less time than all at once
 # Mean degree below which landmarks shorten searches for several paths. In other graphs, all distances are
 # nearly equal, and so are the bounds.
 SPARSE = 5
+UNKNOWN = np.finfo("float64").max  # a limit that excludes only what is unreachable
 SLOTS, WIDTH = -1, -2  # what paths have too little room for
-ERROR = 2.0**-31  # rounding error of a difference of two distances, relative to the largest
+ERROR = 2.0**-22  # rounding error of a difference of two float32, relative to the largest
+LEAST, MOST = 2.0**-100, 2.0**100  # errors of distances for which float32 has the range
 
 
 @_inner
 def _bound(landmarks, source, target):
     """Return a lower bound on the distance between two vertices, by the triangle inequality."""
-    ahead, behind, error = landmarks
+    ahead, behind, error, chosen = landmarks
     bound = error
-    for i in range(ahead.shape[1]):
+    for i in chosen:
         bound = max(
             bound, ahead[target, i] - ahead[source, i], behind[source, i] - behind[target, i]
         )
     return bound - error
+
+
+@_inner
+def _choose(landmarks, source, target):
+    """Choose the landmarks that give the best lower bounds on a distance: they are near its ends."""
+    ahead, behind, _, chosen = landmarks
+    for k in range(len(chosen)):
+        best, found = -1.0, 0
+        for i in range(ahead.shape[1]):
+            bound = max(
+                0.0, ahead[target, i] - ahead[source, i], behind[source, i] - behind[target, i]
+            )
+            new = True
+            for j in range(k):
+                new &= chosen[j] != i
+            if new and bound > best:
+                best, found = bound, i
+        chosen[k] = found
 
 
 @_inner
@@ -76,11 +101,14 @@ def _search_back(into, source, target, landmarks, back, seen, heap):
             u = np.uint64(ends[k])
             far = near + weight_at(weights, k)
             if far < back[u]:
+                so_far = _bound(landmarks, np.uint64(source), u)
+                if so_far == np.inf:
+                    continue
                 if back[u] == np.inf:
                     seen[count] = u
                     count += 1
                 back[u] = far
-                size = offer(heap, size, far + _bound(landmarks, np.uint64(source), u), u)
+                size = offer(heap, size, far + so_far, u)
     empty_heap(heap, size)
     radius = back[source] - landmarks[2]
     for i in range(count):
@@ -234,6 +262,7 @@ def _find_alternatives(rows, into, source, target, k, landmarks, room, paths):
     # The slots of the accepted paths, in order, then those of the candidates. Slots have the number of
     # vertices of a path, the vertex after which it left an accepted path, and its vertices, with the
     # lengths so far.
+    _choose(landmarks, source, target)
     order, counts, leaves, agrees, banned, store, sums = paths
     reached, radius = _search_back(into, source, target, landmarks, back, known, heap)
     bounds = back, radius, landmarks, np.uint64(source), np.uint64(target)
@@ -308,12 +337,29 @@ def _find_alternatives(rows, into, source, target, k, landmarks, room, paths):
 
 
 @_inner
-def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, seen, heap):
-    """Search until the distances of all wanted vertices are final, toward a single target with landmarks.
+def _relax(near, v, u, far, source, forth, ahead):
+    """Note what an edge says about the distance of its end; return whether it is at the same distance.
 
     `ahead` gets the smallest vertex from which a shortest path can come among those that are nearer, and -1
-    if there is none. Returns the number of vertices that were seen, and whether an edge leads to a vertex
-    at the same distance. The vertices that are final are marked.
+    if there is none.
+    """
+    if far < forth[u]:
+        forth[u], ahead[u] = far, v
+        if far == near:
+            ahead[u] = -1
+    elif (
+        far == forth[u] and far > near and u != source and (ahead[u] < 0 or v < np.uint64(ahead[u]))
+    ):
+        ahead[u] = v
+    return far == near and far == forth[u]
+
+
+@_inner
+def _search_all(rows, source, wanted, forth, ahead, mark, seen, heap):
+    """Search until the distances of all wanted vertices are final.
+
+    Returns the number of vertices that were seen, and whether an edge leads to a vertex at the same
+    distance. The vertices that are final are marked.
     """
     offsets, ends, weights = rows
     forth[source], ahead[source], seen[0], count = 0.0, -1, source, 1
@@ -325,7 +371,7 @@ def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, se
         if mark[v] == WANTED:
             wanted -= 1
             if wanted == 0:
-                farthest = near * SLACK + landmarks[2]
+                farthest = near
         mark[v] = PLACED
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
@@ -334,16 +380,149 @@ def _search_all(rows, source, targets, wanted, landmarks, forth, ahead, mark, se
                 if forth[u] == np.inf:
                     seen[count] = u
                     count += 1
-                forth[u], ahead[u] = far, v
-                size = offer(heap, size, far + _bound(landmarks, u, np.uint64(targets[0])), u)
-                if far == near:
-                    ahead[u], level = -1, True
-            elif far == forth[u] and far < np.inf:
-                if far == near:
-                    level = True
-                elif (ahead[u] < 0 or v < np.uint64(ahead[u])) and u != np.uint64(source):
-                    ahead[u] = v
+                size = offer(heap, size, far, u)
+            if far <= forth[u] and far < np.inf:
+                level |= _relax(near, v, u, far, np.uint64(source), forth, ahead)
     empty_heap(heap, size)
+    return count, level
+
+
+@_inner
+def _two_bounds(landmarks, source, vertex, target):
+    """Return lower bounds on the distances from a vertex to the target, and from the source to it."""
+    ahead, behind, error, chosen = landmarks
+    onward, so_far = error, error
+    for i in chosen:
+        up, down = ahead[vertex, i], behind[vertex, i]
+        onward = max(onward, ahead[target, i] - up, down - behind[target, i])
+        so_far = max(so_far, up - ahead[source, i], behind[source, i] - down)
+    return onward - error, so_far - error
+
+
+@_inner
+def _at_least(far, onward, so_far, final, other, first, error):
+    """Return a lower bound on the lengths of paths that go on to the other end from a vertex.
+
+    They have the length `far` up to the vertex. `onward` and `so_far` are lower bounds of its distances to
+    the other end and to this one. If the search from the other end has visited it, `other` is its distance.
+    If not, it is behind `first`, the smallest key in the heap of that search. Bounds that differ by their
+    `error` can let a vertex be visited too early, so these two can be too high by twice as much.
+    """
+    return far + max(onward, (other if final else first - so_far) - 2 * error)
+
+
+@_inner
+def _visit(rows, v, ends_, landmarks, limit, first, room, size, count):
+    """Go on from a vertex in the search from the source, unless no shortest path leads there.
+
+    `first` is the smallest key in the heap of the other search. Returns the size of the heap, the number of
+    vertices that were seen, the limit, and whether an edge leads to a vertex at the same distance.
+    """
+    forth, ahead, mark, seen, heap, back, done = room[:7]
+    (offsets, ends, weights), (start, end) = rows, ends_
+    near, level = forth[v], False
+    onward, so_far = _two_bounds(landmarks, start, v, end)
+    if _at_least(near, onward, so_far, done[v], back[v], first, landmarks[2]) > limit:
+        return size, count, limit, level
+    mark[v] = PLACED
+    for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+        u = np.uint64(ends[k])
+        far = near + weight_at(weights, k)
+        if far > forth[u] or far == np.inf:
+            continue
+        if far < forth[u]:
+            onward, so_far = _two_bounds(landmarks, start, u, end)
+            if _at_least(far, onward, so_far, done[u], back[u], first, landmarks[2]) > limit:
+                continue
+            if forth[u] == np.inf:
+                seen[count] = u
+                count += 1
+            mark[u] = 0
+            size = offer(heap, size, far + onward, u)
+            limit = min(limit, (far + back[u]) * SLACK)
+        level |= _relax(near, v, u, far, start, forth, ahead)
+    return size, count, limit, level
+
+
+@_inner
+def _visit_back(into, v, ends_, landmarks, limit, first, room, size, count):
+    """Go on from a vertex in the search from the target; see :func:`_visit`."""
+    forth, _, mark, _, _, back, done, seen, heap = room
+    (offsets, ends, weights), (start, end) = into, ends_
+    near = back[v]
+    so_far, onward = _two_bounds(landmarks, start, v, end)
+    if _at_least(near, onward, so_far, mark[v] == PLACED, forth[v], first, landmarks[2]) > limit:
+        return size, count, limit
+    done[v] = True
+    for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+        u = np.uint64(ends[k])
+        far = near + weight_at(weights, k)
+        if far >= back[u]:
+            continue
+        so_far, onward = _two_bounds(landmarks, start, u, end)
+        if _at_least(far, onward, so_far, mark[u] == PLACED, forth[u], first, landmarks[2]) > limit:
+            continue
+        if back[u] == np.inf:
+            seen[count] = u
+            count += 1
+        back[u], done[u] = far, False
+        size = offer(heap, size, far + onward, u)
+        limit = min(limit, (far + forth[u]) * SLACK)
+    return size, count, limit
+
+
+@_inner
+def _search_between(rows, into, start, end, landmarks, room):
+    """Search from both ends until all shortest paths are known; see :func:`_search_all`.
+
+    The searches take turns, and each leaves out vertices that are too far from the other end [2]_. In the
+    end, the search from the start goes on wherever a shortest path can lead, because only its sums count.
+    """
+    forth, ahead, mark, seen, heap, back, done, known, other = room
+    ends_, count, reached, level = (start, end), 1, 1, False
+    _choose(landmarks, start, end)
+    forth[start], ahead[start], seen[0] = 0.0, -1, start
+    back[end], known[0] = 0.0, end
+    bound, _ = _two_bounds(landmarks, start, start, end)
+    size, rest = offer(heap, 0, bound, start), offer(other, 0, bound, end)
+    limit = 0.0 if start == end else UNKNOWN
+    last = bound
+    while size and rest:
+        first, last = heap[0][0], other[0][0]
+        # Without landmarks, keys are distances, and two of them are a lower bound.
+        if max(first, last, 0.0 if len(landmarks[3]) else first + last) > limit:
+            break
+        if size <= rest:
+            v = np.uint64(heap[1][0])
+            size = take_first(heap, size)
+            size, count, limit, again = _visit(
+                rows, v, ends_, landmarks, limit, last, room, size, count
+            )
+            level |= again
+        else:
+            v = np.uint64(other[1][0])
+            rest = take_first(other, rest)
+            rest, reached, limit = _visit_back(
+                into, v, ends_, landmarks, limit, first, room, rest, reached
+            )
+    last = other[0][0] if rest else np.inf
+    empty_heap(heap, size)
+    empty_heap(other, rest)
+    size = 0
+    for i in range(count if limit < UNKNOWN else 0):
+        v = np.uint64(seen[i])
+        if mark[v] != PLACED:
+            size = offer(heap, size, forth[v], v)
+    while size:
+        v = np.uint64(heap[1][0])
+        size = take_first(heap, size)
+        size, count, limit, again = _visit(
+            rows, v, ends_, landmarks, limit, last, room, size, count
+        )
+        level |= again
+    for i in range(reached):
+        v = np.uint64(known[i])
+        back[v], done[v] = np.inf, False
     return count, level
 
 
@@ -381,7 +560,7 @@ def _place_level(rows, source, forth, ahead, mark, seen, count, queue):
 
 
 @_compiled
-def _search_from(rows, source, targets, wanted, landmarks, lengths, counts, room):
+def _search_from(rows, source, targets, wanted, lengths, counts, room):
     """Find the lengths and the numbers of vertices of the paths to distinct targets.
 
     If less than 1 is `wanted`, all vertices are visited. Returns the number of vertices that were seen.
@@ -389,19 +568,35 @@ def _search_from(rows, source, targets, wanted, landmarks, lengths, counts, room
     forth, ahead, mark, seen, heap = room
     for target in targets:
         mark[target] = WANTED
-    count, level = _search_all(
-        rows, source, targets, wanted, landmarks, forth, ahead, mark, seen, heap
+    count, level = _search_all(rows, source, wanted, forth, ahead, mark, seen, heap)
+    if level:
+        _place_level(rows, source, forth, ahead, mark, seen, count, heap[1])
+    _count_back(source, targets[:wanted], forth, ahead, lengths, counts)
+    return count
+
+
+@_compiled
+def _search_pair(rows, into, source, target, landmarks, lengths, counts, room):
+    """Find the length and the number of vertices of a path; see :func:`_search_from`."""
+    forth, ahead, mark, seen, heap = room[:5]
+    count, level = _search_between(
+        rows, into, np.uint64(source), np.uint64(target[0]), landmarks, room
     )
     if level:
         _place_level(rows, source, forth, ahead, mark, seen, count, heap[1])
-    for i in range(wanted):
+    _count_back(source, target, forth, ahead, lengths, counts)
+    return count
+
+
+@_inner
+def _count_back(source, targets, forth, ahead, lengths, counts):
+    for i in range(len(targets)):
         v = targets[i]
         lengths[i] = forth[v]
         counts[i] = forth[v] < np.inf
         while counts[i] and v != source:
             v = ahead[v]
             counts[i] += 1
-    return count
 
 
 @_compiled
@@ -436,34 +631,46 @@ def _slots(count: int, width: int, dtype: Any) -> tuple[np.ndarray, ...]:
     return *numbers, np.empty(count, np.bool_), np.empty(count, dtype), *paths
 
 
-def _no_landmarks(size: int) -> tuple[Any, Any, float]:
-    return np.empty((size, 0)), np.empty((size, 0)), 0.0
+def _landmarks_for(rows: Any, into: Any, sources: Any) -> tuple[Any, Any, float]:
+    """Return landmarks for searches from some sources, or none if these would not save time."""
+    size, pairs = len(rows.offsets) - 1, len(sources)
+    if pairs >= WORTH and len(rows.ends) < SPARSE * size:
+        made = _landmarks(rows, into, sources[0], min(max(pairs // WORTH, FEW), MANY))
+        if LEAST < made[2] < MOST:
+            return made
+    return np.empty((size, 0), "float32"), np.empty((size, 0), "float32"), 0.0
 
 
-def _landmarks(rows: Any, into: Any, start: int) -> tuple[Any, Any, float]:
+def _landmarks(rows: Any, into: Any, start: int, count: int) -> tuple[Any, Any, float]:
     """Return the distances from and to some vertices that are far apart, and a bound on rounding errors.
 
     The tables have a row per vertex.
     """
     size = len(rows.offsets) - 1
     sides = [rows] if into is rows else [rows, into]
-    none, room = _no_landmarks(size), _room(size, rows.ends.dtype)
-    tables, nothing = [np.empty((size, LANDMARKS)) for _ in sides], np.empty(0, np.int64)
+    room, nothing = _room(size, rows.ends.dtype), np.empty(0, np.int64)
+    tables = [np.empty((size, count), "float32") for _ in sides]
     nearest, most = np.full(size, np.inf), 0.0
-    for at in range(LANDMARKS + 1):  # the first search only finds a vertex that is far away
+    for at in range(count + 1):  # the first search only finds a vertex that is far away
         for side, table in zip(sides, tables, strict=True):
             starts = np.array([start])
-            count = _search_from(side[:3], start, starts, 0, none, np.empty(0), nothing, room)
+            seen = _search_from(side[:3], start, starts, 0, np.empty(0), nothing, room)
             distance = room[0].copy()
-            _list_back(starts, nothing, nothing.astype(rows.ends.dtype), count, room)
+            _list_back(starts, nothing, nothing.astype(rows.ends.dtype), seen, room)
             reached = distance < np.inf
+            most = max(most, distance[reached].max())
             if at:
-                table[:, at - 1] = distance
-                most = max(most, distance[reached].max())
+                with np.errstate(over="ignore"):
+                    table[:, at - 1] = distance
             if side is rows:
                 nearest = np.minimum(nearest, np.where(reached, distance, -1.0))
         start = int(nearest.argmax())
     return tables[0], tables[-1], most * ERROR
+
+
+def _toward(landmarks: tuple[Any, Any, float]) -> tuple[Any, ...]:
+    """Return landmarks, and room for the indices of the ones that a search uses."""
+    return *landmarks, np.empty(min(CHOSEN, landmarks[0].shape[1]), np.int64)
 
 
 def _each(
@@ -493,26 +700,31 @@ def find_shortest(rows, into, sources, targets, *, threads):
     first = np.flatnonzero(np.diff(sources, prepend=-1))
     counts = np.diff(np.append(first, len(sources)))
     alone = counts <= APART  # targets that are searched one by one
-    landmarks = none = _no_landmarks(size)
-    if into is not None and counts[alone].sum() >= WORTH:
-        landmarks = _landmarks(rows, into, sources[0])
-        begins = np.ones(len(sources), bool)
-        begins[np.repeat(~alone, counts)] = False
-        begins[first] = True
-        first = np.flatnonzero(begins)
-    bounds = list(itertools.pairwise([*first.tolist(), len(sources)]))
+    begins = np.repeat(alone, counts)
+    begins[first] = True
+    bounds = list(itertools.pairwise([*np.flatnonzero(begins).tolist(), len(sources)]))
+    landmarks = _landmarks_for(rows, into, sources[np.repeat(alone, counts)])
+
+    def room() -> Any:
+        forward = _room(size, dtype)
+        back = np.full(size, np.inf), np.zeros(size, np.bool_), np.empty(size, dtype)
+        heap = np.empty(size), np.empty(size, dtype), np.full(size, -1, dtype)
+        return forward, (*forward, *back, heap), _toward(landmarks)
 
     def find(i: int, room: Any) -> Any:
         low, high = bounds[i]
-        toward = landmarks if high - low == 1 else none
-        ends, count = targets[low:high], high - low
-        lengths, numbers = np.empty(count), np.empty(count, np.int64)
-        seen = _search_from(rows[:3], sources[low], ends, count, toward, lengths, numbers, room)
+        (own, both, toward), source, ends = room, sources[low], targets[low:high]
+        lengths, numbers = np.empty(len(ends)), np.empty(len(ends), np.int64)
+        if len(ends) == 1:
+            ways = rows[:3], into[:3]
+            seen = _search_pair(*ways, source, ends, toward, lengths, numbers, both)
+        else:
+            seen = _search_from(rows[:3], source, ends, len(ends), lengths, numbers, own)
         vertices = np.empty(numbers.sum(), dtype)
-        _list_back(ends, numbers, vertices, seen, room)
+        _list_back(ends, numbers, vertices, seen, own)
         return lengths, numbers, vertices
 
-    found = _each(find, len(bounds), partial(_room, size, dtype), threads)
+    found = _each(find, len(bounds), room, threads)
     lengths, counts, vertices = _joined(sources, found, dtype)[1:]
     reached = counts > 0
     return FoundPaths(reached.astype(np.int64), lengths[reached], counts[reached], vertices)
@@ -521,17 +733,16 @@ def find_shortest(rows, into, sources, targets, *, threads):
 def find_alternatives(rows, into, sources, targets, k, *, threads):
     size, dtype = len(rows.offsets) - 1, rows.ends.dtype
     none = np.empty(0, dtype)
-    many = len(sources) >= WORTH and len(rows.ends) < SPARSE * size
-    landmarks = _landmarks(rows, into, sources[0]) if many else _no_landmarks(size)
+    landmarks = _landmarks_for(rows, into, sources)
 
     def room() -> Any:
         forth, seen, mark, known, heap = _room(size, dtype)
         searching = forth, np.full(size, np.inf), mark, seen, known, heap
-        return [searching, _slots(16, 256, dtype)]
+        return [searching, _slots(16, 256, dtype), _toward(landmarks)]
 
     def find(i: int, room: Any) -> Any:
-        own, paths = room
-        ends = sources[i], targets[i], k, landmarks
+        own, paths, toward = room
+        ends = sources[i], targets[i], k, toward
         while (count := _find_alternatives(rows[:3], into[:3], *ends, own, paths)) < 0:
             more, wider = (2 if count == lack else 1 for lack in (SLOTS, WIDTH))
             slots, width = paths[-1].shape
