@@ -89,7 +89,7 @@ def _rmat_on_gpu(scale: int) -> Any:
 
     frame = gpu.rmat(scale, parts=8, weighted=False).compute(scheduler="sync")
     edges = _simple(frame["src"].values, frame["dst"].values)
-    return edges[cupy.random.default_rng(0).permutation(len(edges))]
+    return edges[cupy.argsort(cupy.random.default_rng(0).random(len(edges), dtype="float32"))]
 
 
 def _read(path: str) -> np.ndarray:

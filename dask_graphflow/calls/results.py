@@ -235,8 +235,15 @@ def _empty(ids: Any, dtype: Any) -> Any:
         return [frames.with_nulls(ids[column], np.zeros(0, bool)) for column in ids.columns]
     if isinstance(dtype, LabelTypes):
         kind = type(ids[ids.columns[0]])
-        return [kind([], dtype=part) for part in dtype.dtypes]
+        return [_none(kind, part) for part in dtype.dtypes]
     return np.zeros(0, dtype)
+
+
+def _none(kind: type, dtype: Any) -> Any:
+    """Return an empty series of a dtype."""
+    if isinstance(dtype, pd.DatetimeTZDtype):  # cuDF takes these only from a series of pandas
+        return kind(pd.Series([], dtype=dtype))
+    return kind([], dtype=dtype)
 
 
 def _make_frame(kind: type, columns: dict[str, Any]) -> Any:

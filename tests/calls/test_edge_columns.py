@@ -233,7 +233,7 @@ def test_frames_of_other_libraries():
 
 def test_a_trace_comes_with_the_columns():
     found, steps = gf.ego_graph(EDGES, **ENDS, centers=[3], columns="payment", trace=True)
-    assert list(found) == ["source", "target", "payment"]
+    assert list(found.columns) == ["source", "target", "payment"]
     assert len(steps.compute())
     assert len(found.compute())
 
