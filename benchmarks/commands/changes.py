@@ -74,8 +74,8 @@ def run(options: argparse.Namespace) -> int:
             for size in SIZES:
                 sizes[f"{size:g}"] = measure(edges, size, options)
                 print(f"\n{name}, {size:g} of the edges\n{show(sizes[f'{size:g}'])}", flush=True)
-    where = "gpu-" if options.gpu else ""
-    report.show(f"\n{NOTES}", results, f"changes-{where}{'-'.join(made)}", options)
+    where = "-of-cudf" if options.gpu else ""
+    report.show(f"\n{NOTES}", results, f"changes{where}-{'-'.join(made)}", options)
     return 0
 
 
