@@ -17,7 +17,7 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.option import Choice
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, UsageError
-from dask_graphflow.operators.access import count_entering, gather, sort_rows
+from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.intersect.common_neighbors import CommonNeighbors
 from dask_graphflow.operators.view import GraphView
 
@@ -109,7 +109,5 @@ def bipartite_projection(
             "the edges in one of the two directions"
         )
     neighbors = CommonNeighbors(g.undirected, SCORES[measure], by_rarity=measure == "adamic_adar")
-    columns = neighbors.score_all(None, among=begins if side == "source" else ends)
-    once = columns[0] < columns[1]
-    columns = sort_rows([column[once] for column in columns], keys=2)
+    columns = neighbors.score_once(begins if side == "source" else ends)
     return Answer(dict(zip(("source", "target", "weight"), columns, strict=True)))

@@ -27,6 +27,7 @@ from dask_graphflow.operators.access import (
     offsets_of,
     own_part,
     positions_of,
+    send_home,
     sources_of,
     sum_parts,
     swap_columns,
@@ -86,14 +87,43 @@ class CommonNeighbors:
         ends = [shard.numbers_at(places[own].astype(g.index), g.member.threads) for places in pairs]
         return [*ends, self._scores(sums, *(side[own] for side in totals))]
 
-    def score_all(self, top_k: int | None, among: Any = None) -> list[Any]:
+    def score_all(self, top_k: int | None) -> list[Any]:
         """Return the columns of all pairs with common neighbors, sorted by the first vertex.
 
         All members call it. The pairs of a vertex are sorted by score, the best ones first. With `top_k`,
-        only so many pairs per first vertex are returned. First vertices are `among` the positions that an
-        array of bool marks; by default all.
+        only so many pairs per first vertex are returned.
         """
         g, scored = self._g, []
+        kernels = intersect_kernels.of(g.member.local("out").rows.ends)
+        for offsets, first, second, sums, total in self._all_pairs():
+            scores = self._scores(sums, self._totals[first], total)
+            best, _ = kernels.best(offsets, scores, top_k, threads=g.member.threads)
+            scored.append((g.numbers[first[best]], second[best], scores[best]))
+        return by_id(g, [np.concatenate(parts) for parts in zip(*scored, strict=True)])
+
+    def score_once(self, among: Any) -> list[Any]:
+        """Return the columns of the pairs with common neighbors, each once, sorted by both vertices.
+
+        All members call it. The first vertex has the smaller number, and is `among` the positions that an
+        array of bool marks.
+        """
+        g, scored = self._g, []
+        for _, first, second, sums, total in self._all_pairs(among):
+            once = np.flatnonzero(g.numbers[first] < second)
+            first, second = first[once], second[once]
+            scores = self._scores(sums[once], self._totals[first], total[once])
+            scored.append((g.numbers[first], second, scores))
+        columns = [np.concatenate(parts) for parts in zip(*scored, strict=True)]
+        return columns if g.member.shard.placed is None else send_home(g, columns, keys=2)
+
+    def _all_pairs(self, among: Any = None) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+        """Yield the pairs with common neighbors in blocks of first vertices, which are `among` some.
+
+        A block is where the pairs of each vertex begin; the positions of the first vertices, and the
+        numbers of the second ones, which ascend for each first one; and the sums of the weights of their
+        common neighbors, and of all neighbors of the second one. All members take blocks at once.
+        """
+        g = self._g
         local, exchange = g.member.local("out"), g.member.exchange
         rows = local.rows._replace(weights=self._of_edges)
         degrees = wide_column(g, g.degrees)
@@ -126,11 +156,13 @@ class CommonNeighbors:
                 )
                 results.append((size, end if g.member.alone else places[end], total, totals[end]))
             offsets, second, sums, total = _merge(g, swap_columns(g, results))
-            first = sources_of(g, Rows(offsets, second, None, low), "int64")
-            scores = self._scores(sums, self._totals[first], total)
-            best, _ = kernels.best(offsets, scores, top_k, threads=g.member.threads)
-            scored.append((g.numbers[first[best]], second[best], scores[best]))
-        return by_id(g, [np.concatenate(parts) for parts in zip(*scored, strict=True)])
+            yield (
+                offsets,
+                sources_of(g, Rows(offsets, second, None, low), "int64"),
+                second,
+                sums,
+                total,
+            )
 
     def _sums_of_pairs(self, pairs: tuple[Any, Any], degrees: list[Any]) -> Any:
         """Return the sums of the pairs in :func:`.own_part`; `degrees` are those of both vertices."""
