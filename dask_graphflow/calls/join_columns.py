@@ -107,7 +107,7 @@ def _check_names(names: Sequence[Any], kept: Sequence[Any], own: Sequence[Any]) 
         if name in own:
             raise OptionError(
                 f"columns={shown(name)}, but the result has a column {name!r} of its own. Leave it out, or "
-                f"rename the column of the edges, for example with edges.rename(columns={{{name!r}: ...}})"
+                "rename the column of the edges"
             )
 
 

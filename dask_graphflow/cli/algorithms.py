@@ -21,6 +21,7 @@ from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.graph.edgelist import default_ends
 
 from .docs import described, plain
+from .errors import FURTHER
 from .files import Files
 from .output import Output
 from .run import run
@@ -29,8 +30,6 @@ from .shortest_paths import DESCRIBED, shortest_paths
 NONE = object()  # the value of an option that is given as none
 # Options that do not become options of the command.
 HERE = {"edges", "source", "target", "timetable", "trace", "progress", "inputs"}
-# A command's option --columns says how files are read, so the function's option has another name.
-FURTHER = {"columns": "edge_columns"}
 
 
 def algorithm_command(function_name: str) -> click.Command:

@@ -9,6 +9,9 @@ import click
 
 from dask_graphflow.exceptions import GraphflowError, VertexTypeError
 
+# Options that are not called like the argument of the function: --columns says how files are read.
+FURTHER = {"columns": "edge_columns"}
+
 
 def explained(error: Exception, command: click.Command | None) -> str:
     """Return the message of an error, with advice if the error does not include any."""
@@ -33,6 +36,10 @@ def explained(error: Exception, command: click.Command | None) -> str:
 
 def in_options(text: str, names: Iterable[str]) -> str:
     """Replace the library's arguments in a text by options, such as dropna=True by --dropna."""
+    names = list(names)
+    for name, own in FURTHER.items():
+        if own in names:  # errors about reading files name the argument without a value
+            text = re.sub(rf"\b{name}=(?=['\"\[])", f"{own}=", text)
     known = "|".join(names)
     for pattern, option in (
         (rf"\bgive ({known})=None\b", r"leave out --\1"),

@@ -45,6 +45,8 @@ def _matching(G: ConvertedGraph, top_nodes: Any) -> dict[Node, Node]:
     """Return a maximum matching, by the nodes of both sides."""
     top, _ = sets(G, top_nodes)
     on_top = np.zeros(len(G), bool)
+    if not all(node in G for node in top):  # the two functions of NetworkX do not treat it alike
+        raise NotImplementedError("a node of the top side is not in the graph")
     on_top[[G.positions[node] for node in top]] = True
     if (on_top[G.sources] == on_top[G.targets]).any():
         raise NotImplementedError("an edge joins two nodes of the same side")

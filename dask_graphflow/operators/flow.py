@@ -101,7 +101,7 @@ def _capacities(g: GraphView) -> Capacities:
         needed, limit = ENTRY * len(rows.ends), g.member.exchange.resources.memory(device=False)
         needed *= 2 if g.directed else 1
         check_room(host, needed, "the network of a flow", ADVICE, limit)
-        capacity, unit = exact_weights(rows, "capacity")
+        capacity, unit = exact_weights(rows, "capacity", directed=g.directed)
         kernels, threads = rows_kernels.of(rows.ends), g.member.threads
         sources, targets = [kernels.owners(rows, rows.ends.dtype, threads=threads)], [rows.ends]
         capacities = [capacity]

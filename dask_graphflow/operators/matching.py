@@ -39,7 +39,8 @@ def match(g: GraphView) -> list[Any]:
     left = np.flatnonzero(leaving).astype(g.index)
     with g.superstep("push", len(left), len(rows.ends)):
         if g.weighted:
-            whole = rows._replace(weights=exact_weights(rows, "weight")[0])
+            exact, _ = exact_weights(rows, "weight", directed=g.directed)
+            whole = rows._replace(weights=exact)
             entry = kernels.most_weight(whole, left)
         else:
             into = rows_of_all(g, "into") if g.directed else rows

@@ -86,11 +86,11 @@ def whole_weights(
     return _whole(g.member.local("out").rows, unit), unit
 
 
-def exact_weights(rows: Rows, name: str) -> tuple[np.ndarray, float | int]:
+def exact_weights(rows: Rows, name: str, *, directed: bool) -> tuple[np.ndarray, float | int]:
     """Return the weights of rows as whole multiples of a unit, and the unit; without weights, all are 1.
 
     The unit of floats is a power of 2: the number of edges times the largest weight is at most 2**61 units.
-    Errors call a weight by the `name`.
+    Unless the graph is `directed`, the rows have each edge at both ends. Errors call a weight by the `name`.
 
     Raises
     ------
@@ -104,10 +104,11 @@ def exact_weights(rows: Rows, name: str) -> tuple[np.ndarray, float | int]:
     if not (np.isfinite(largest) and (weights >= 0).all()):
         raise WeightError(
             f"a {name} is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
-            "Remove these edges, or give a large number in place of infinity"
+            "Remove these edges, or give twice the sum of the others in place of infinity"
         )
     if weights.dtype.kind != "f":
-        if float(weights.sum(dtype="float64")) > 2.0**BITS:
+        total = float(weights.sum(dtype="float64"))
+        if total > (1 if directed else 2) * 2.0**BITS:
             raise WeightError(
                 f"the weights sum to more than 2**{BITS}, so their sums would not be "
                 "exact. Divide all of them by their greatest common divisor, or convert them to floats, "
@@ -124,7 +125,7 @@ def exact_weights(rows: Rows, name: str) -> tuple[np.ndarray, float | int]:
     if ((whole == 0) & (weights > 0)).any():
         raise WeightError(
             f"a {name} is below {unit / 2:.2g}, which is rounded to 0 because the largest is {largest:g}. "
-            f"Leave out the edges with weights below {unit / 2:.2g}"
+            f"Leave out the edges with weights below {unit:.2g}"
         )
     return whole, unit
 

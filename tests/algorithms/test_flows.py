@@ -136,8 +136,34 @@ def test_wrong_capacities_and_vertices_are_refused(built):
         WeightError, match=r"a capacity is below .* rounded to 0 because the largest"
     ):
         built(edges.assign(w=[1e-30, 1.0])).maximum_flow([0], [2]).compute()
-    large = built(edges.assign(w=[2**60, 2**60])).maximum_flow([0], [2]).compute()
-    assert large.flow.tolist() == [2**60, 2**60]
+
+
+@WAYS
+def test_whole_capacities_can_sum_to_2_to_the_61(built, directed):
+    edges = frame([(0, 1), (1, 2)]).assign(w=[2**60, 2**60])
+    found = built(edges, directed=directed).maximum_flow([0], [2]).compute()
+    assert found.flow.tolist() == [2**60, 2**60]
+
+
+def test_edges_that_are_left_out_as_advised_are_enough(built):
+    """The error shows rounded numbers, and capacities just below half of the unit are rounded to 0."""
+    edges = frame([(0, 1)] * 60)
+    for large in 2.0 ** np.arange(8):
+        unit = large * 2.0**-55
+        weighed = edges.assign(w=[*[large] * 40, *np.linspace(0.48 * unit, 0.52 * unit, 20)])
+        with pytest.raises(WeightError) as refused:
+            built(weighed).maximum_flow([0], [1]).compute()
+        least = float(str(refused.value).rsplit(" ", 1)[1])
+        found = built(weighed[weighed.w >= least]).maximum_flow([0], [1]).compute()
+        assert found.flow.sum() >= large
+
+
+def test_infinite_capacities_can_be_replaced_as_advised(built):
+    edges = frame([(0, 1), (1, 2), (1, 2)]).assign(w=[np.inf, 1.0, 2.0])
+    with pytest.raises(WeightError, match="give twice the sum of the others in place of infinity"):
+        built(edges).minimum_cut([0], [2]).compute()
+    cut = built(edges.replace({"w": {np.inf: 6.0}})).minimum_cut([0], [2]).compute()
+    assert cut["cut"].tolist() == [0, 3, 0]
 
 
 def test_members_without_room_for_a_network_say_so(built, monkeypatch):

@@ -197,6 +197,13 @@ def test_options_are_those_of_the_function(name, text, options, roads):
     check(pd.read_parquet("out.parquet"), reference.reset_index(drop=True))
 
 
+@pytest.mark.parametrize("names", ["zz", "km,km"])
+def test_errors_about_columns_of_edges_name_the_option_that_was_given(names, roads):
+    _, shown = run("bridges", *roads, "--edge-columns", names, code=1)
+    assert "--edge-columns " in shown
+    assert " --columns" not in shown
+
+
 @pytest.mark.parametrize("command", NAMES)
 def test_the_help_of_a_command_has_no_markup_and_no_word_of_python(command):
     out, _ = run(command, "--help")

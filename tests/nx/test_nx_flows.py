@@ -64,3 +64,5 @@ def test_matchings_have_the_size_of_those_of_networkx(name):
     assert ours(name, nx.path_graph(4)) == {0: 1, 1: 0, 2: 3, 3: 2}
     with pytest.raises(NotImplementedError, match="two nodes of the same side"):
         ours(name, nx.path_graph(4), top_nodes=[0, 1])
+    with pytest.raises(NotImplementedError, match="is not in the graph"):
+        ours(name, nx.path_graph(4), top_nodes=[0, 2, object()])

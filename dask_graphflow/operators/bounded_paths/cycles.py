@@ -62,6 +62,7 @@ class Cycles:
         GraphMemoryError
             There are more cycles than fit in memory. All members raise it.
         """
+        least = min(least, len(self._order) + 1)  # no cycle has more edges than there are vertices
         most = max(min(most, len(self._order)), least)
         rows = rows_that_fit(self._g)
         for length in range(least, most + 1) if top else [most]:
