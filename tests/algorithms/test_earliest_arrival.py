@@ -191,8 +191,8 @@ STAMPS = GOOD.assign(leaves=pd.Timestamp("2026-01-01"), arrives=pd.Timestamp("20
          "durations that are timedeltas"),
         (GOOD, {"start": 1.5}, OptionError, "start=1.5; .* whole number"),
         (GOOD, {"start": "2026-01-01"}, OptionError, "whole number"),
-        (STAMPS, {"start": 5}, OptionError, "give one, such as pd.Timestamp"),
-        (STAMPS, {"start": "soon"}, OptionError, "give one, such as pd.Timestamp"),
+        (STAMPS, {"start": 5}, OptionError, "give one, such as '2026-03-01 08:00'"),
+        (STAMPS, {"start": "soon"}, OptionError, "give one, such as '2026-03-01 08:00'"),
         (STAMPS, {"start": "2026-01-01T00:00Z"}, OptionError, "without a time zone"),
         (STAMPS.astype({"leaves": "datetime64[s]", "arrives": "datetime64[s]"}),
          {"start": "2026-01-01 00:00:00.5"}, OptionError, "cannot hold it; round it"),
@@ -218,6 +218,18 @@ def test_wrong_values_are_refused_when_the_result_is_computed(edges, options, ma
     lazy = gf.earliest_arrival(edges, **ENDS, **{**COLUMNS, "sources": 1, **options})
     with pytest.raises(EdgeListError, match=match):
         lazy.compute()
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_the_example_in_the_error_about_a_start_is_allowed(zone):
+    edges = STAMPS.assign(
+        **{side: STAMPS[side].dt.tz_localize(zone) for side in ("leaves", "arrives")}
+    )
+    with pytest.raises(OptionError) as refused:
+        gf.earliest_arrival(edges, **ENDS, **COLUMNS, sources=1, start="soon")
+    example = str(refused.value).split("'")[-2]
+    found = gf.earliest_arrival(edges, **ENDS, **COLUMNS, sources=1, start=example).compute()
+    assert found.arrival[0] == pd.Timestamp(example)
 
 
 def test_a_graph_needs_a_timetable_of_its_vertices(built):
