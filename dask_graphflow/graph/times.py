@@ -204,8 +204,8 @@ def _integers(series: Any, dtype: Any, partition: int) -> np.ndarray:
         holds = "" if value is None else f" and holds {shown(value)}"
         raise EdgeListError(
             f"column {series.name!r} has dtype {series.dtype} in partition {partition} of {FRAME}{holds}, "
-            f"but it is read as {dtype}, which cannot hold that. Give times that fit, with one dtype in "
-            "all partitions"
+            f"but it is read as {dtype}, which cannot hold that. Give times that fit, with one unit in all "
+            "columns and one dtype in all partitions"
         ) from error
     if dtypes.is_integer(dtype):
         whole: np.ndarray = series.to_numpy("int64")

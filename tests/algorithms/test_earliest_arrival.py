@@ -212,6 +212,9 @@ def test_wrong_columns_and_options_are_refused_at_the_call(edges, options, error
         (STAMPS.assign(arrives=pd.NaT), {}, "'arrives' has 2 nulls"),
         (GOOD.astype({"leaves": "uint64"}).assign(leaves=np.array([2**63, 1], "uint64")), {},
          "holds 9223372036854775808, but it is read as int64, which cannot hold that"),
+        (STAMPS.assign(leaves=np.array(["9999-01-01"] * 2, "datetime64[s]"),
+                       arrives=np.array(["2026-01-02"] * 2, "datetime64[ns]")),
+         {}, r"read as datetime64\[ns\], .* one unit in all columns"),
     ],
 )  # fmt: skip
 def test_wrong_values_are_refused_when_the_result_is_computed(edges, options, match):
