@@ -64,7 +64,7 @@ def motif_counts(g: GraphView, *, size: Annotated[int, Count(least=3, most=4)] =
     Raises
     ------
     GraphflowError
-        A count is too large for int64. Raised when the result is computed.
+        A vertex is in more than about 10**17 patterns. Raised when the result is computed.
 
     References
     ----------

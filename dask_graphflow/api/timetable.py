@@ -8,9 +8,9 @@ from typing import Any
 from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import EdgeColumns, check_columns, is_name
+from dask_graphflow.graph.times import COLUMNS
 
 TIMETABLE = "timetable"  # name of the option
-TIMES = ("departure", "arrival", "duration")  # options that name columns of the timetable
 
 
 def timetable_of(edges: Any, columns: EdgeColumns, options: Mapping[str, Any]) -> Any:
@@ -23,7 +23,7 @@ def timetable_of(edges: Any, columns: EdgeColumns, options: Mapping[str, Any]) -
     """
     given = {
         role: options[role]
-        for role in TIMES
+        for role in COLUMNS
         if is_name(options[role]) and options[role] is not None
     }
     ids = [*columns.source, *columns.target]

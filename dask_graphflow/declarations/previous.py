@@ -18,6 +18,7 @@ from dask_graphflow.graph import dtypes, frames, renumber, vertex_ids
 from dask_graphflow.graph.align_ids import align
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.operators.access import move_to
+from dask_graphflow.showing.tables import counted
 
 from .earlier_ids import EarlierIds
 from .option import Check
@@ -138,7 +139,7 @@ class Expected:
         rows, parts = {self._rows(part) for part in parts}, [_without_attrs(one) for one in parts]
         frame = parts[0] if len(parts) == 1 else frames.stack(parts)
         if rows != {len(frame)}:
-            raise self._changed(f"has {len(frame):,} rows instead of {max(rows):,}")
+            raise self._changed(f"has {counted(len(frame), 'row')} instead of {max(rows):,}")
         if not self.used or (self.alone and not self._pays(g)):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None

@@ -12,7 +12,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import frames, vertex_ids
 from dask_graphflow.graph.edgelist import is_name
-from dask_graphflow.graph.times import Times
+from dask_graphflow.graph.times import COLUMNS, Times
 from dask_graphflow.operators.access import move_to
 from dask_graphflow.operators.timed_edges import TimedEdges, number_edges
 from dask_graphflow.operators.view import GraphView
@@ -21,8 +21,6 @@ from dask_graphflow.showing.tables import counted
 from .answer import LabelColumn, LabelTypes
 from .option import Check
 from .spec import GraphSpec
-
-COLUMNS = ("departure", "arrival", "duration")
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Timetable(Check):
     """A frame with edges and their times, which the algorithm gets as :class:`Connections`.
 
     The first columns are the ids of the sources, then those of the targets. Other options name the columns
-    with times, :data:`COLUMNS`, and the time at which the search starts.
+    with times, :data:`.COLUMNS`, and the time at which the search starts.
     """
 
     names_vertices: ClassVar[bool] = True

@@ -19,6 +19,7 @@ from .edgelist import check_columns, column_of
 DATETIMES = ("datetime", "datetime with a time zone")
 LIMITS = np.iinfo(np.int64)
 FRAME = "the timetable"
+COLUMNS = ("departure", "arrival", "duration")  # options that name columns with times
 
 
 class Times(NamedTuple):
@@ -40,9 +41,7 @@ class Times(NamedTuple):
         UnknownColumnError, EdgeListError
             There is no such column, or it does not hold times.
         """
-        departure, arrival, duration = (
-            names[name] for name in ("departure", "arrival", "duration")
-        )
+        departure, arrival, duration = (names[name] for name in COLUMNS)
         if arrival is not None and duration is not None:
             raise OptionError(
                 f"arrival={shown(arrival)} and duration={shown(duration)} are both given; give the one "
@@ -151,7 +150,7 @@ class Times(NamedTuple):
         except (TypeError, ValueError, OverflowError):
             time = pd.NaT
         if pd.isna(time):
-            raise OptionError(f"{wrong}, so give one, such as pd.Timestamp('2026-03-01 08:00')")
+            raise OptionError(f"{wrong}, so give one, such as '2026-03-01 08:00{'Z' * zone}'")
         if zone != (time.tzinfo is not None):
             raise OptionError(f"{wrong}, so give one {'with a' if zone else 'without a'} time zone")
         try:
@@ -205,8 +204,8 @@ def _integers(series: Any, dtype: Any, partition: int) -> np.ndarray:
         holds = "" if value is None else f" and holds {shown(value)}"
         raise EdgeListError(
             f"column {series.name!r} has dtype {series.dtype} in partition {partition} of {FRAME}{holds}, "
-            f"but it is read as {dtype}, which cannot hold that. Give times that fit, with one dtype in "
-            "all partitions"
+            f"but it is read as {dtype}, which cannot hold that. Give times that fit, with one unit in all "
+            "columns and one dtype in all partitions"
         ) from error
     if dtypes.is_integer(dtype):
         whole: np.ndarray = series.to_numpy("int64")

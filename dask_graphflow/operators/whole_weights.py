@@ -36,12 +36,15 @@ def sum_leaving(g: GraphView) -> tuple[Any, float]:
     return totals, _check_largest(g.largest(totals))
 
 
-def _check_largest(largest: float) -> float:
-    """Return the largest sum of the weights of a vertex; raise if it is too large or too small."""
+def _check_largest(largest: float, what: str = "weight") -> float:
+    """Return the largest sum of the weights of a vertex; raise if it is too large or too small.
+
+    The error calls what is added up `what`.
+    """
     if largest and not SMALLEST < largest < LARGEST:
         raise WeightError(
-            f"the weights of a vertex's edges sum to {largest:g}; the largest sum has to be above "
-            f"{SMALLEST:g} and below {LARGEST:g}. Divide all weights by the largest weight"
+            f"the {what}s of a vertex's edges sum to {largest:g}; the largest sum has to be above "
+            f"{SMALLEST:g} and below {LARGEST:g}. Divide all weights by the largest {what}"
         )
     return largest
 
@@ -62,7 +65,7 @@ def sum_magnitudes(g: GraphView) -> tuple[Any, float]:
     rows = g.member.shard.host.out
     sizes = per_edge(rows, lambda block: abs(block.weights.astype("float64")))
     totals = pull_kernels.of(rows.ends).row_totals(rows._replace(weights=sizes))
-    return totals, _check_largest(g.largest(totals))
+    return totals, _check_largest(g.largest(totals), "weight magnitude")
 
 
 def whole_weights(
@@ -82,7 +85,7 @@ def whole_weights(
     what = "the largest weighted degree"
     if not of_pairs:
         bound, what = g.total(totals, bound), "the sum of all weighted degrees"
-    unit = _unit(g, totals, bound, what)
+    unit = _unit(g, totals, bound, what, signed=signed)
     return _whole(g.member.local("out").rows, unit), unit
 
 
@@ -242,18 +245,20 @@ def _row_sums(g: GraphView, weights: Any, counts: Callable[[Any, Any], Any] | No
     return np.concatenate(sums)
 
 
-def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
+def _unit(g: GraphView, totals: Any, bound: float, what: str, *, signed: bool) -> float:
     """Return a unit of which twice `bound` has at most 2**61, or raise an error if it is too coarse.
 
-    All members call it. `totals` are the weighted degrees, and the error calls the bound `what`.
+    All members call it. `totals` are the weighted degrees, and the error calls the bound `what`. If weights
+    are `signed`, both are of their magnitudes.
     """
     unit = math.ldexp(1.0, math.frexp(2 * bound)[1] - BITS) if bound else 1.0
     lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
     if g.count_true(lost):
+        least = f"{2 * LEAST * unit:.2g}"
         raise WeightError(
             f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
-            f"least 2**-57 of {what}, {bound:g}. Leave out the edges with weights below "
-            f"{2 * LEAST * unit:.2g}"
+            f"least 2**-57 of {what}, {bound:g}. Leave out the edges with weights "
+            f"{f'between -{least} and {least}' if signed else f'below {least}'}"
         )
     return unit
 

@@ -191,8 +191,8 @@ STAMPS = GOOD.assign(leaves=pd.Timestamp("2026-01-01"), arrives=pd.Timestamp("20
          "durations that are timedeltas"),
         (GOOD, {"start": 1.5}, OptionError, "start=1.5; .* whole number"),
         (GOOD, {"start": "2026-01-01"}, OptionError, "whole number"),
-        (STAMPS, {"start": 5}, OptionError, "give one, such as pd.Timestamp"),
-        (STAMPS, {"start": "soon"}, OptionError, "give one, such as pd.Timestamp"),
+        (STAMPS, {"start": 5}, OptionError, "give one, such as '2026-03-01 08:00'"),
+        (STAMPS, {"start": "soon"}, OptionError, "give one, such as '2026-03-01 08:00'"),
         (STAMPS, {"start": "2026-01-01T00:00Z"}, OptionError, "without a time zone"),
         (STAMPS.astype({"leaves": "datetime64[s]", "arrives": "datetime64[s]"}),
          {"start": "2026-01-01 00:00:00.5"}, OptionError, "cannot hold it; round it"),
@@ -212,12 +212,27 @@ def test_wrong_columns_and_options_are_refused_at_the_call(edges, options, error
         (STAMPS.assign(arrives=pd.NaT), {}, "'arrives' has 2 nulls"),
         (GOOD.astype({"leaves": "uint64"}).assign(leaves=np.array([2**63, 1], "uint64")), {},
          "holds 9223372036854775808, but it is read as int64, which cannot hold that"),
+        (STAMPS.assign(leaves=np.array(["9999-01-01"] * 2, "datetime64[s]"),
+                       arrives=np.array(["2026-01-02"] * 2, "datetime64[ns]")),
+         {}, r"read as datetime64\[ns\], .* one unit in all columns"),
     ],
 )  # fmt: skip
 def test_wrong_values_are_refused_when_the_result_is_computed(edges, options, match):
     lazy = gf.earliest_arrival(edges, **ENDS, **{**COLUMNS, "sources": 1, **options})
     with pytest.raises(EdgeListError, match=match):
         lazy.compute()
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_the_example_in_the_error_about_a_start_is_allowed(zone):
+    edges = STAMPS.assign(
+        **{side: STAMPS[side].dt.tz_localize(zone) for side in ("leaves", "arrives")}
+    )
+    with pytest.raises(OptionError) as refused:
+        gf.earliest_arrival(edges, **ENDS, **COLUMNS, sources=1, start="soon")
+    example = str(refused.value).split("'")[-2]
+    found = gf.earliest_arrival(edges, **ENDS, **COLUMNS, sources=1, start=example).compute()
+    assert found.arrival[0] == pd.Timestamp(example)
 
 
 def test_a_graph_needs_a_timetable_of_its_vertices(built):

@@ -92,7 +92,12 @@ def test_a_vector_of_a_vertex_without_neighbors_is_0(built):
     assert (abs(values.loc[[1, 3]]).max(axis=1) > 0).all()
 
 
-@pytest.mark.parametrize("weights", [[], [0, 0], [1e31], ["1"], "1", 3, [True], {1: 2}])
+@pytest.mark.parametrize("weights", [[], [0, 0], [1e31], ["1"], "1", 3, [True], {1: 2}, {1, 2}])
 def test_weights_that_are_no_numbers_are_refused(weights):
     with pytest.raises(OptionError, match="weights="):
         gf.fast_rp(frame([(1, 2)]), **ENDS, weights=weights)
+
+
+def test_a_column_of_weights_in_the_wrong_option():
+    with pytest.raises(OptionError, match="weight= names the column"):
+        gf.fast_rp(frame([(1, 2)]).assign(w=1.0), **ENDS, weights="w")

@@ -199,3 +199,17 @@ def test_modularity_refuses_negative_weights_and_says_what_allows_them(built, me
 def test_weights_that_are_not_finite_are_refused(built, bad):
     with pytest.raises(WeightError, match=r"null|infinite or NaN; .* finite weights"):
         built(frame([(0, 1), (1, 2)]).assign(w=[-1.0, bad])).leiden(**CPM).compute()
+
+
+def test_errors_about_small_and_large_weights_are_about_magnitudes(built):
+    pairs = frame([(0, 1), (2, 3), (4, 5)])
+    far_apart = pairs.assign(w=[-5.0, 2.0**41, 2.0**-60])
+    with pytest.raises(WeightError, match=r"weights between -6\.1e-05 and 6\.1e-05"):
+        built(far_apart).leiden(**CPM).compute()
+    assert len(built(far_apart[far_apart.w.abs() > 6.1e-05]).leiden(**CPM).compute()) == 4
+    large = pairs.assign(w=[-1e300, 1.0, -2.0])
+    with pytest.raises(WeightError, match=r"sum to 1e\+300.* by the largest weight magnitude"):
+        built(large).leiden(**CPM).compute()
+    large["w"] /= large["w"].abs().max()
+    with pytest.raises(WeightError, match=r"between -\S+ and \S+"):  # 1.0 is far too small now
+        built(large).leiden(**CPM).compute()

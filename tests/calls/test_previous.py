@@ -113,6 +113,7 @@ def without_attrs(frame):
 
 WRONG = {
     "rows are missing": (lambda one: one[one.triangles > 3], "rows instead of"),
+    "one row is left": (lambda one: one[:1], "has 1 row instead of"),
     "a column is missing": (lambda one: one[["vertex"]], "no column 'triangles'"),
     "of another dtype": (lambda one: one.astype({"triangles": float}), "no column 'triangles'"),
     "an id twice": (lambda one: changed(one, vertex=one.vertex.iloc[0]), "other ids"),

@@ -88,7 +88,8 @@ def answers(rng: Random) -> Outcome:
     name, network = rng.choice(list(oracles.ORACLES)), Network.random(rng)
     options = oracles.options_of(name, rng, network)
     check = partial(oracles.verify, name)
-    return GraphCase(check, network, options, Form.random(rng), Form()).run()
+    form = replace(Form.random(rng), starts=True)
+    return GraphCase(check, network, options, form, Form()).run()
 
 
 def changes(rng: Random) -> Outcome:

@@ -14,6 +14,7 @@ from functools import partial
 
 import oracles
 import pytest
+from oracles.networks import Asker, Form, Network
 
 from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.operators.view import GraphView
@@ -53,6 +54,28 @@ def test_calls_on_random_graphs_are_right_and_a_planted_fault_is_found(kind, mon
     named = {}
     exec(told.partition("To reproduce:")[2], named)
     assert "core" in named["found"]
+
+
+@pytest.mark.parametrize("starts", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("leiden", {}),
+        ("leiden", {"levels": 2}),
+        ("leiden", {"resolution": [1.0, 0.5], "levels": 2}),
+        ("louvain", {"levels": 2}),
+        ("louvain", {"previous": [(0, 1)]}),
+        ("clustering", {}),
+    ],
+)
+def test_an_updated_graph_gives_the_calls_only_earlier_results_that_are_allowed(
+    name, options, starts
+):
+    network = Network(((0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 3, 1.0)), directed=False)
+    asker = Asker(Form(updated=True, starts=starts))
+    assert len(asker.ask(name, network, **options)) == 4
+    starts_earlier = name == "clustering" or (name == "leiden" and starts)
+    assert ("previous=earlier." in asker.scripts[0]) == starts_earlier
 
 
 def test_every_function_has_an_oracle_and_a_rule():

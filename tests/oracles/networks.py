@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.algorithms import ALGORITHMS
+from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.declarations.vertex_options import VertexWeights
 
 Edge = tuple[int, int, float]
@@ -168,6 +169,9 @@ class Form:
     frames: bool = False  # whether vertices in options are frames or Series, instead of lists
     back: bool = False  # whether the edges are reversed, and then the names of their columns too
     updated: bool = False  # whether half of the edges are inserted later, and others deleted
+    # Whether communities start from those before the update. Results depend on no other part of a form, so
+    # calls that are compared with each other do without it.
+    starts: bool = False
 
     @classmethod
     def random(cls, rng: Random) -> Form:
@@ -254,10 +258,10 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         batch = {
             key: _table(form, network, rows) for key, rows in (("insert", new), ("delete", gone))
         }
-        if name in ALGORITHMS and ALGORITHMS[name].previous:
+        if (first := _options_before(name, options, form)) is not None:
             # An id in an option may be a vertex only after the update.
             how["vertices"] = pd.DataFrame(form.columns("v", network.vertices))
-            call = f"graph.{name}(previous=earlier.{name}({_arguments(options)})"
+            call = f"graph.{name}(previous=earlier.{name}({_arguments(first)})"
             call += f"{', ' * bool(options)}{_arguments(options)})"
         later = f"    earlier, graph = graph, graph.update({_arguments(batch)}){persist}"
     frame = _code(_table(form, network, edges))
@@ -276,6 +280,22 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
         *([later] if later else []),
         f"    found = {call}.compute()",
     ])  # fmt: skip
+
+
+def _options_before(name: str, options: dict[str, Any], form: Form) -> dict[str, Any] | None:
+    """Return the options of the call before the update whose result is `previous`, or None without one."""
+    earlier = ALGORITHMS[name].previous if name in ALGORITHMS else None
+    if isinstance(earlier, Previous):
+        return options
+    # louvain cannot divide earlier communities, so they can be worse than single vertices.
+    if not form.starts or name != "leiden" or "previous" in options:
+        return None
+    # `previous` has one community per vertex, so the call before has one level and one resolution.
+    return {
+        option: value
+        for option, value in options.items()
+        if option != "levels" and not (option == "resolution" and isinstance(value, list))
+    }
 
 
 def _table(form: Form, network: Network, edges: Sequence[Edge]) -> pd.DataFrame:

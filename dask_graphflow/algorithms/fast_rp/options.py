@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ class IterationWeights(Check):
     def check(self, name: str, value: Any, spec: Any) -> tuple[float, ...]:
         """Return the numbers."""
         try:
-            numbers = () if isinstance(value, str | dict) else tuple(value)
+            numbers = () if isinstance(value, str | dict | Set) else tuple(value)
         except TypeError:
             numbers = ()
         fit = all(
@@ -35,6 +35,7 @@ class IterationWeights(Check):
             raise OptionError(
                 f"{name}={shown(value)}; give a list of numbers from {-LARGEST:g} to {LARGEST:g}, one per "
                 "iteration. At least one of them is not 0"
+                f"{'. weight= names the column with the weights of edges' * isinstance(value, str)}"
             )
         return tuple(float(one) for one in numbers)
 

@@ -34,10 +34,10 @@ def _sort_by_byte(
 
 @_compiled
 def _scan(
-    sources, targets, departures, arrivals, first, arrival, predecessor, departure,
-    instant, hops, waiting, following, queue,
+    sources, targets, departures, arrivals, arrival, predecessor, departure, instant, hops, waiting,
+    following, queue,
 ):  # fmt: skip
-    i, count = first, len(sources)
+    i, count = 0, len(sources)
     while i < count:
         stop = count
         if instant:
@@ -125,6 +125,5 @@ def scan(edges: TimedEdges, sources: np.ndarray, start: int, count: int) -> Jour
     room = count if instant else 0
     hops, queue, waiting = np.zeros(room, index), np.empty(room, index), np.full(room, -1)
     following = np.empty(len(departures) if instant else 0, np.int64)
-    first = int(np.searchsorted(departures, start))
-    _scan(*edges, first, arrival, predecessor, departure, instant, hops, waiting, following, queue)
+    _scan(*edges, arrival, predecessor, departure, instant, hops, waiting, following, queue)
     return Journeys(arrival, predecessor, departure)
