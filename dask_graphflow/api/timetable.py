@@ -8,7 +8,6 @@ from typing import Any
 from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import EdgeColumns, check_columns, is_name
-from dask_graphflow.graph.times import COLUMNS
 
 TIMETABLE = "timetable"  # name of the option
 
@@ -21,6 +20,8 @@ def timetable_of(edges: Any, columns: EdgeColumns, options: Mapping[str, Any]) -
     EdgeListError
         The edges are not a frame, or do not have such columns.
     """
+    from dask_graphflow.graph.times import COLUMNS  # which other calls do not need
+
     given = {
         role: options[role]
         for role in COLUMNS
