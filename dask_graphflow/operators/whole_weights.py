@@ -93,7 +93,7 @@ def exact_weights(rows: Rows, name: str, *, directed: bool) -> tuple[np.ndarray,
     """Return the weights of rows as whole multiples of a unit, and the unit; without weights, all are 1.
 
     The unit of floats is a power of 2: the number of edges times the largest weight is at most 2**61 units.
-    Unless the graph is `directed`, the rows have each edge at both ends. Errors call a weight by the `name`.
+    If the graph is not `directed`, the rows have each edge at both ends. Errors call a weight `name`.
 
     Raises
     ------
