@@ -121,10 +121,10 @@ FUNCTIONS: dict[str, Function] = {
     "louvain_communities": Function(2000, 1000, unsupported=("max_level",)),
     "maximal_independent_set": Function(50_000, 20_000, unsupported=("nodes",)),
     "maximum_flow": Function(
-        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+        1000, 1000, unsupported=("flow_func", "kwargs"), unsupported_graphs=("multigraph",)
     ),
     "maximum_flow_value": Function(
-        2000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+        2000, 1000, unsupported=("flow_func", "kwargs"), unsupported_graphs=("multigraph",)
     ),
     "maximum_spanning_edges": Function(
         50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
@@ -133,10 +133,10 @@ FUNCTIONS: dict[str, Function] = {
         10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
     "minimum_cut": Function(
-        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+        1000, 1000, unsupported=("flow_func", "kwargs"), unsupported_graphs=("multigraph",)
     ),
     "minimum_cut_value": Function(
-        1000, 1000, unsupported=("flow_func",), unsupported_graphs=("multigraph",)
+        1000, 1000, unsupported=("flow_func", "kwargs"), unsupported_graphs=("multigraph",)
     ),
     "minimum_spanning_edges": Function(
         50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)

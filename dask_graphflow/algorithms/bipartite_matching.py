@@ -93,7 +93,7 @@ def bipartite_matching(g: GraphView) -> Answer:
     >>> gf.bipartite_matching(can, source="who", target="job").compute()
       source target
     0    ada   test
-    1    bob   code
+    1    eve   code
     >>> paid = can.assign(score=[5, 3, 3, 4])
     >>> gf.bipartite_matching(paid, source="who", target="job", weight="score").compute()
       source target  weight

@@ -305,6 +305,7 @@ def test_every_word_of_another_library_stands_for_a_name_of_this_one():
 
 #: Options of NetworkX's functions that have another name here, and those without a counterpart.
 NETWORKX = {
+    "capacity": {"weight"},
     "cutoff": {"depth_limit", "cutoff", "max_length"},
     "length_bound": {"max_length"},
     "distance": {"depth_limit", "weight"},

@@ -106,6 +106,11 @@ def projected(g: gf.Graph) -> dd.DataFrame:
     return g.bipartite_projection(side="target")
 
 
+def matched(g: gf.Graph) -> dd.DataFrame:
+    """Return a matching of a bipartite graph."""
+    return g.bipartite_matching()
+
+
 def ordered(g: gf.Graph) -> dd.DataFrame:
     """Return the order of a graph that is directed and has no cycle."""
     return g.topological_order()
@@ -147,6 +152,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     ids = gf.stable_ids(g.leiden(), previous=gf.stable_ids(g.louvain().compute(), ids.memory))
     assert ids.events.compute().event.nunique() > 0
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
+    other: int = g.neighbors([start]).compute().target.iloc[-1]
     steps = [widest(), {"width": "width / 2"}]
     pairs = pd.DataFrame({"first": [start], "last": [start]})
     answers: list[dd.DataFrame] = [
@@ -234,12 +240,12 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.articulation_points(),
         gf.bridges(g),
         g.bridges(),
-        gf.maximum_flow(g, sources=[start], sinks=[start]),
-        g.maximum_flow(start, [start]),
-        gf.minimum_cut(g, sources=[start], sinks=start),
-        g.minimum_cut([start], start),
+        gf.maximum_flow(g, sources=[start], sinks=[other]),
+        g.maximum_flow(start, [other]),
+        gf.minimum_cut(g, sources=[start], sinks=other),
+        g.minimum_cut([start], other),
         gf.bipartite_matching([(1, 2), (3, 2)], directed=False),
-        g.bipartite_matching(),
+        matched(gf.Graph([(1, 2), (1, 3)])),
         gf.simple_cycles(g, max_length=3, through=[start], top=5),
         g.simple_cycles(3, min_length=2, columns=["src", "w"]),
         gf.simple_paths(g, pairs=pd.DataFrame({"from": [start], "to": [start]}), max_length=2),
