@@ -75,8 +75,8 @@ RULES: dict[str, Rule] = {
         repeated="a neighbor with two edges is not the only one", turned="the other side chooses",
     ),
     "bipartite_projection": Rule(
-        {"side": "source", "measure": "jaccard"}, joined="the other graph is not bipartite",
-        repeated={}, turned="the other side is projected", rtol=1e-9,
+        {"side": "source", "measure": "jaccard"}, flipped="edges without directions have no sides",
+        joined="the other graph is not bipartite", repeated={}, turned="the other side is projected", rtol=1e-9,
     ),
     "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
