@@ -243,7 +243,7 @@ def _none(kind: type, dtype: Any) -> Any:
     """Return an empty series of a dtype."""
     if isinstance(dtype, pd.DatetimeTZDtype):
         # cuDF takes these only from a series of pandas, and pandas 2.0 keeps the unit only in this way.
-        times = pd.Series(np.zeros(0, f"datetime64[{dtype.unit}]"))
+        times: Any = pd.Series(np.zeros(0, f"datetime64[{dtype.unit}]"))
         return kind(times.dt.tz_localize("UTC").dt.tz_convert(dtype.tz))
     return kind([], dtype=dtype)
 

@@ -76,7 +76,8 @@ RULES: dict[str, Rule] = {
     ),
     "bipartite_projection": Rule(
         {"side": "source", "measure": "jaccard"}, flipped="edges without directions have no sides",
-        joined="the other graph is not bipartite", repeated={}, turned="the other side is projected", rtol=1e-9,
+        joined="the other graph is not bipartite", repeated={},
+        turned="the other side is projected", rtol=1e-9,
     ),
     "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
