@@ -6,6 +6,7 @@ They come from the stored results. A test fails if one of them is out of date.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,7 +108,10 @@ def built() -> str:
 
 def every() -> str:
     """Return each algorithm's time on three graphs, and the fastest peer: the worst losses first."""
-    graphs = questions(stored("algorithms-scale16-*.json")[0])
+    graphs: dict[str, dict[str, Measured]] = {}
+    for results in stored("algorithms-scale16-*.json"):  # the newest one of each row counts
+        for graph, rows in questions(results).items():
+            graphs[graph] = rows | graphs.get(graph, {})
     names = dict.fromkeys(name for rows in graphs.values() for name in rows)
     lines = []
     for name in names:
@@ -120,8 +124,12 @@ def every() -> str:
 
 def fastest(one: Measured) -> tuple[float, str]:
     """Return the ratio of the fastest peer, and a cell with the time of this library and that ratio."""
-    least, peer = min((one.slower(peer), peer) for peer in one.seconds if peer not in (LOOP, FRAME))
-    return least, f"{duration(one.median(one.own))}; {times(least)} {NAMES[peer]}"
+    own = duration(one.median(one.own))
+    others = [(one.slower(peer), peer) for peer in one.seconds if peer not in (LOOP, FRAME)]
+    if not others:
+        return math.inf, f"{own}; no peer ended"
+    least, peer = min(others)
+    return least, f"{own}; {times(least)} {NAMES[peer]}"
 
 
 def gpu() -> str:
