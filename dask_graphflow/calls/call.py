@@ -21,7 +21,8 @@ from dask_graphflow.graph import stored
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.inputs.hold_frame import as_dask
-from dask_graphflow.kernels import check_room, is_on_disk, kernels_for, no_room_on_device
+from dask_graphflow.kernels import is_on_disk, no_room_on_device
+from dask_graphflow.operators.access import check_host_room
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import partitions
 from dask_graphflow.tasks.progress import Progress, listener
@@ -203,13 +204,12 @@ def _answer(
     """
     shard = g.member.shard  # a GPU says itself if it lacks memory
     if not shard.on_device and shard.has(stored.OUT) and is_on_disk(ends := shard.out.ends):
-        check_room(
-            kernels_for(ends),
+        check_host_room(
+            g,
             edge_bytes[g.weighted] * len(ends),
             f"{run.__name__} of a graph whose edges are on disk",
             "It needs memory for every edge, unlike most functions. Use workers or a machine with more "
             "memory, or more workers, each of which has fewer edges",
-            limit=g.member.exchange.resources.memory(False),
         )
     options = {name: value for part in sent for name, value in part.items()}
     return run(g, **options | {name: find(g, options[name]) for name, find in resolve.items()})

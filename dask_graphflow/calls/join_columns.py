@@ -26,9 +26,8 @@ from dask_graphflow.tasks.expr import Empty, Mapped, collection
 from .further_columns import ENDS, FURTHER, PARTITION, ROW, numbered
 from .shards import Shards
 
-FEW = (
-    1 << 17
-)  # most pairs of a partition of an answer that the edges are compared with before they move
+# The most pairs of a partition of an answer that the edges are compared with before they move.
+FEW = 1 << 17
 MANY = "many"
 PART, PLACE = "partition_of_answer", "row_of_answer"  # the place of an edge in the answer
 

@@ -19,7 +19,7 @@ from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
-from dask_graphflow.kernels import kernels_for, on_device
+from dask_graphflow.kernels import check_room, kernels_for, on_device
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
@@ -64,6 +64,17 @@ def gather(g: GraphView, values: Any) -> Any:
     """Return the values of all members, concatenated by rank. All members call it."""
     exchange = g.member.exchange
     return values if exchange.size == 1 else np.concatenate(exchange.all_gather(values))
+
+
+def gather_on_host(g: GraphView, values: Any) -> Any:
+    """Return the values of all members in host memory, concatenated by rank. All members call it."""
+    return gather(g, kernels_for(values).to_host(values))
+
+
+def check_host_room(g: GraphView, needed: float, what: str, advice: str) -> None:
+    """Raise :class:`.GraphMemoryError` if this member's host has no room; see :func:`.check_room`."""
+    limit = g.member.exchange.resources.memory(device=False)
+    check_room(kernels_for(np.empty(0)), needed, what, advice, limit)
 
 
 def move_to(array: Any, values: Any) -> Any:

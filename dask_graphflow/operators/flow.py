@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.kernels import check_room, kernels_for
 from dask_graphflow.kernels import flow as flow_kernels
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.flow import FoundFlow, Network
 
-from .access import entries_of, gather, move_to, own_part
+from .access import check_host_room, entries_of, gather_on_host, move_to, own_part
 from .rows_of_all import rows_of_all
 from .view import GraphView
 from .whole_weights import exact_weights
@@ -76,10 +76,7 @@ def minimum_cut(g: GraphView, sources: Any, sinks: Any) -> tuple[Any, Any]:
 
 
 def _find(g: GraphView, sources: Any, sinks: Any, *, cut: bool) -> tuple[Capacities, FoundFlow]:
-    ends = []
-    for vertices in (sources, sinks):
-        own = g.numbers[vertices]
-        ends.append(np.sort(gather(g, kernels_for(own).to_host(own))))
+    ends = [np.sort(gather_on_host(g, g.numbers[vertices])) for vertices in (sources, sinks)]
     both = np.intersect1d(ends[0], ends[1])
     if len(both):
         raise OptionError(
@@ -97,10 +94,8 @@ def _capacities(g: GraphView) -> Capacities:
 
     def make() -> Capacities:
         rows = rows_of_all(g, "out")
-        host = kernels_for(rows.ends)
-        needed, limit = ENTRY * len(rows.ends), g.member.exchange.resources.memory(device=False)
-        needed *= 2 if g.directed else 1
-        check_room(host, needed, "the network of a flow", ADVICE, limit)
+        needed = ENTRY * len(rows.ends) * (2 if g.directed else 1)
+        check_host_room(g, needed, "the network of a flow", ADVICE)
         capacity, unit = exact_weights(rows, "capacity", directed=g.directed)
         kernels, threads = rows_kernels.of(rows.ends), g.member.threads
         sources, targets = [kernels.owners(rows, rows.ends.dtype, threads=threads)], [rows.ends]

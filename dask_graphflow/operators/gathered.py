@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import check_room, disk, kernels_for, sorted_unique
+from dask_graphflow.kernels import disk, sorted_unique
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
-from .access import gather, move_to
+from .access import check_host_room, gather_on_host, move_to
 from .edge_set import edges_between
 from .view import GraphView
 
@@ -80,28 +80,24 @@ def gather_edges(g: GraphView, inside: Any, groups: Any = None) -> Gathered:
     """
     own, edges = np.flatnonzero(inside), edges_between(g, inside)
     needed = EDGE_BYTES * g.all_sum(len(edges.entries)) + 4.0 * g.size
-    limit = g.member.exchange.resources.memory(device=False)
-    check_room(kernels_for(np.empty(0)), needed, "a search for cycles or paths", ADVICE, limit)
+    check_host_room(g, needed, "a search for cycles or paths", ADVICE)
     ends, threads = disk.take(g.member.rows("out").ends, edges.entries), g.member.threads
     sources, targets = g.numbers[edges.vertices], g.member.shard.numbers_at(ends, threads)
     if not g.directed:  # both ends may list an edge
         once = sources <= targets
         sources, targets = sources[once], targets[once]
 
-    def everywhere(values: Any) -> Any:
-        return gather(g, kernels_for(values).to_host(values))
-
-    every = everywhere(g.numbers[own])
+    every = gather_on_host(g, g.numbers[own])
     numbers = sorted_unique(every)
     table = np.zeros(g.size, "int32")
     table[numbers] = np.arange(len(numbers), dtype="int32")
     renamed = rows_kernels.of(table).renamed
     sources, targets = (
-        renamed(everywhere(side), table, threads=threads) for side in (sources, targets)
+        renamed(gather_on_host(g, side), table, threads=threads) for side in (sources, targets)
     )
     if groups is not None:
         of_vertex = np.empty(len(numbers), "int64")
-        of_vertex[table[every]] = everywhere(groups[own])
+        of_vertex[table[every]] = gather_on_host(g, groups[own])
         same = of_vertex[sources] == of_vertex[targets]
         sources, targets = sources[same], targets[same]
     return Gathered(numbers, sources, targets, g.directed)

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import check_room, kernels_for
 from dask_graphflow.kernels import motifs as motifs_kernels
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.motifs import CHORDS, CLIQUES, CYCLES, OPPOSITE, TAILS
 
-from .access import gather, move_to, sources_of
+from .access import check_host_room, gather_on_host, move_to, sources_of
 from .intersect import count_triangles
 from .intersect.orientation import orient
 from .view import GraphView
@@ -47,22 +46,16 @@ def count_four_vertices(g: GraphView) -> FourVertices:
         A member does not have enough memory for the edges.
     """
     member = g.member
-    limit = member.exchange.resources.memory(device=False)
     needed = float(EDGE_BYTES * g.edges // 2 + 8 * (motifs_kernels.COUNTS + 2) * g.size)
-    check_room(
-        kernels_for(np.empty(0)), needed, "counting patterns of four vertices", ADVICE, limit
-    )
+    check_host_room(g, needed, "counting patterns of four vertices", ADVICE)
     triangles = count_triangles(g, supports=True)
     oriented = orient(g)
 
-    def everywhere(values: Any) -> Any:
-        return gather(g, kernels_for(values).to_host(values))
-
     source, target = (
-        everywhere(oriented.places[labels])
+        gather_on_host(g, oriented.places[labels])
         for labels in (sources_of(g, oriented.rows), oriented.rows.ends)
     )
-    supports = everywhere(triangles.supports)
+    supports = gather_on_host(g, triangles.supports)
     kernels = rows_kernels.of(source)
     degrees = np.bincount(source, minlength=g.size) + np.bincount(target, minlength=g.size)
     label = kernels.degree_labels(degrees)

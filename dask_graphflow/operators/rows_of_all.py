@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.graph import build
-from dask_graphflow.kernels import check_room, kernels_for
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
 
-from .access import entries_of, offsets_of
+from .access import check_host_room, entries_of, offsets_of
 from .view import GraphView
 
 ADVICE = (
@@ -29,10 +29,7 @@ def rows_of_all(g: GraphView, side: str) -> Rows:
     if m.alone:
         return Rows(to_host(own.offsets), to_host(own.ends), weights, 0)
     each = own.ends.itemsize + (own.weights.itemsize if g.weighted else 0)
-    check_room(
-        kernels_for(np.empty(0)), 2 * each * g.edges + 16 * g.size, "a copy of all edges", ADVICE,
-        limit=m.exchange.resources.memory(False),
-    )  # fmt: skip
+    check_host_room(g, 2 * each * g.edges + 16 * g.size, "a copy of all edges", ADVICE)
     gather = m.exchange.all_gather
     degrees = np.concatenate(gather(np.diff(to_host(own.offsets))))
     ends = np.concatenate(gather(to_host(own.ends).astype(g.index, copy=False)))

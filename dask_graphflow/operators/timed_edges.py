@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import check_room, kernels_for
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import timed_edges as timed_edges_kernels
 from dask_graphflow.kernels.timed_edges import NEVER, Journeys, TimedEdges
 
-from .access import gather
+from .access import check_host_room, gather_on_host
 from .view import GraphView
 
 __all__ = ["NEVER", "Journeys", "TimedEdges", "find_journeys", "number_edges"]
@@ -41,10 +41,8 @@ def number_edges(
     GraphMemoryError
         A member has no room for the edges.
     """
-    host = kernels_for(departures)
     needed = EDGE_BYTES * len(departures) * (1 if g.directed else 2)
-    limit = g.member.exchange.resources.memory(device=False)
-    check_room(host, needed, "a search in a timetable", ADVICE, limit)
+    check_host_room(g, needed, "a search in a timetable", ADVICE)
     ends = []
     for ids in sides:
         places = g.places(ids)
@@ -63,8 +61,7 @@ def find_journeys(g: GraphView, edges: TimedEdges, vertices: Any, start: int) ->
 
     All members call it with the same edges, and get an entry for each vertex number.
     """
-    numbers = gather(g, g.numbers[vertices])
-    numbers = kernels_for(numbers).to_host(numbers)
+    numbers = gather_on_host(g, g.numbers[vertices])
     kernels = timed_edges_kernels.of(edges.sources)
     later = edges.departures >= start
     if not later.all():

@@ -15,7 +15,7 @@ from dask_graphflow.kernels import merge as merge_kernels
 from dask_graphflow.kernels.merge import Splices
 
 
-def offsets_of(offsets: Any, rows: np.ndarray) -> np.ndarray:
+def offsets_at(offsets: Any, rows: np.ndarray) -> np.ndarray:
     """Return the offsets of some rows, in host memory."""
     kernels = kernels_for(offsets)
     found: np.ndarray = kernels.to_host(offsets[kernels.namespace.asarray(rows)])

@@ -112,7 +112,7 @@ def _find(rows: Rows, pairs: Pairs, names: np.ndarray | None, at: np.ndarray) ->
     targets, known, count = pairs.targets, np.ones(len(at), bool), len(rows.offsets) - 1
     # If numbers did not change, sources that are new are behind all old ones.
     near = (np.minimum(row, count) for row in (at, at + 1))
-    first, stop = (device_rows.offsets_of(rows.offsets, row) for row in near)
+    first, stop = (device_rows.offsets_at(rows.offsets, row) for row in near)
     if names is not None:
         own = names[rows.first : rows.first + count]
         has_row = (at >= 0) & (own[at] == pairs.sources) if len(own) else at >= 0
