@@ -17,7 +17,7 @@ from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import dtypes, frames, renumber, vertex_ids
 from dask_graphflow.graph.align_ids import align
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.operators.access import move_to
+from dask_graphflow.kernels import move_to
 from dask_graphflow.showing.tables import counted
 
 from .earlier_ids import EarlierIds

@@ -13,7 +13,7 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import frames, vertex_ids
 from dask_graphflow.graph.edgelist import is_name
 from dask_graphflow.graph.times import COLUMNS, Times
-from dask_graphflow.operators.access import move_to
+from dask_graphflow.kernels import move_to
 from dask_graphflow.operators.timed_edges import TimedEdges, number_edges
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted

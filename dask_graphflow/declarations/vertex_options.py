@@ -12,8 +12,7 @@ from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import dtypes, frames, vertex_ids
 from dask_graphflow.graph.align_ids import align
 from dask_graphflow.graph.arrow import as_frame
-from dask_graphflow.kernels import kernels_for
-from dask_graphflow.operators.access import move_to
+from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.showing.tables import counted
 
 from .option import Check

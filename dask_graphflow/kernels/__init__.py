@@ -37,6 +37,7 @@ __all__ = [
     "joined",
     "kernels_for",
     "lift",
+    "move_to",
     "no_room",
     "no_room_on_device",
     "on_device",
@@ -223,6 +224,13 @@ def each_array(
         ]
         return type(value)(*items) if names else tuple(items)
     return value
+
+
+def move_to(array: Any, values: Any) -> Any:
+    """Return values copied to the memory of an array, if necessary."""
+    if on_device(array):
+        return kernels_for(array).namespace.asarray(values)
+    return kernels_for(values).to_host(values)
 
 
 def joined(column: Any) -> Any:

@@ -19,7 +19,7 @@ from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
-from dask_graphflow.kernels import check_room, kernels_for, on_device
+from dask_graphflow.kernels import check_room, kernels_for, move_to, on_device
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
@@ -75,13 +75,6 @@ def check_host_room(g: GraphView, needed: float, what: str, advice: str) -> None
     """Raise :class:`.GraphMemoryError` if this member's host has no room; see :func:`.check_room`."""
     limit = g.member.exchange.resources.memory(device=False)
     check_room(kernels_for(np.empty(0)), needed, what, advice, limit)
-
-
-def move_to(array: Any, values: Any) -> Any:
-    """Return values copied to the memory of an array, if necessary."""
-    if on_device(array):
-        return kernels_for(array).namespace.asarray(values)
-    return kernels_for(values).to_host(values)
 
 
 def places_of(g: GraphView, numbers: Any) -> Any:

@@ -12,12 +12,12 @@ import numpy as np
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import flow as flow_kernels
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.flow import FoundFlow, Network
 
-from .access import check_host_room, entries_of, gather_on_host, move_to, own_part
+from .access import check_host_room, entries_of, gather_on_host, own_part
 from .rows_of_all import rows_of_all
 from .view import GraphView
 from .whole_weights import exact_weights

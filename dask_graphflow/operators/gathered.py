@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import disk, sorted_unique
+from dask_graphflow.kernels import disk, move_to, sorted_unique
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
-from .access import check_host_room, gather_on_host, move_to
+from .access import check_host_room, gather_on_host
 from .edge_set import edges_between
 from .view import GraphView
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.kernels import matching as matching_kernels
+from dask_graphflow.kernels import move_to
 
-from .access import count_entering, gather, move_to, own_part
+from .access import count_entering, gather, own_part
 from .rows_of_all import rows_of_all
 from .view import GraphView
 from .whole_weights import exact_weights

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.kernels import motifs as motifs_kernels
+from dask_graphflow.kernels import move_to
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.motifs import CHORDS, CLIQUES, CYCLES, OPPOSITE, TAILS
 
-from .access import check_host_room, gather_on_host, move_to, sources_of
+from .access import check_host_room, gather_on_host, sources_of
 from .intersect import count_triangles
 from .intersect.orientation import orient
 from .view import GraphView

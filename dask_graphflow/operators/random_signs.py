@@ -9,9 +9,8 @@ import numpy as np
 from dask_graphflow.graph import frames
 from dask_graphflow.graph.hash_ids import hash_ids
 from dask_graphflow.graph.numbering import names_of
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, move_to
 
-from .access import move_to
 from .priorities import priorities
 from .view import GraphView
 

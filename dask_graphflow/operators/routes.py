@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.kernels import routes as routes_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.routes import FoundPaths
 
-from .access import move_to, own_part
+from .access import own_part
 from .buckets import bucket_width
 from .rows_of_all import rows_of_all
 from .view import GraphView

@@ -22,7 +22,7 @@ from dask_graphflow.graph.change import Change
 from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import Vertices
-from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_for, on_device
+from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_for, move_to, on_device
 from dask_graphflow.kernels.csr import Rows
 
 from .batch import Batch, Pairs, check_found, ids_of_batch, pairs_of
@@ -46,9 +46,12 @@ def update(
         A sum of weights does not fit their dtype.
     """
     threads = exchange.resources.threads
-    named = ids_of_batch(batch, threads)
+    here = shard.out.ends
+    named = ids_of_batch(batch, here, threads)
     new = number(shard, exchange, named.ids, named.added)
-    numbers, inserted = new.batch, named.inserted
+    numbers, inserted = move_to(here, new.batch), named.inserted
+    names = None if new.names is None else move_to(here, new.names)
+    weights = None if batch.weights is None else move_to(here, batch.weights)
     known = (numbers[named.deleted[0]] >= 0) & (numbers[named.deleted[1]] >= 0)
     deleted = named.deleted[0][known], named.deleted[1][known]
     sides = [stored.OUT]
@@ -61,27 +64,33 @@ def update(
         """Return the pairs of the whole batch, and this member's rows with its own pairs."""
         ends = (inserted[::-1], deleted[::-1]) if turned else (inserted, deleted)
         undirected = not shard.directed
-        pairs = pairs_of(*ends, batch.weights, numbers, undirected=undirected, threads=threads)
+        pairs = pairs_of(*ends, weights, numbers, undirected=undirected, threads=threads)
         own = pairs.part(low, high)
         how: dict[str, Any] = {"multi": multi, "threads": threads}
-        return pairs, splice(rows, own, new.names, (low, high), size, **how)
+        return pairs, splice(rows, own, names, (low, high), size, **how)
 
     pairs, out = spliced(shard.out, turned=False)
-    before, after = (np.concatenate(exchange.all_gather(one)) for one in out[1:])
+    before, after = (_gathered(exchange, one) for one in out[1:])
     if not skip_missing:
-        found = known.copy()
-        found[known] = before[pairs.deleted]
+        found = kernels_for(known).to_host(known)
+        found[found] = before[kernels_for(pairs.deleted).to_host(pairs.deleted)]
         check_found(found, *batch.deleted)
     rows = {stored.OUT: out.rows}
     if _merges_simple(shard, exchange):
         simple, own = shard.made(stored.SIMPLE).out, pairs.part(low, high).without_loops()
         how: dict[str, Any] = {"multi": "first", "threads": threads}
-        rows[stored.SIMPLE] = splice(simple, own, new.names, (low, high), size, **how).rows
+        rows[stored.SIMPLE] = splice(simple, own, names, (low, high), size, **how).rows
     if stored.INTO in sides:
         rows[stored.INTO] = spliced(shard.made(stored.INTO), turned=True)[1].rows
     dtype = index_dtype(size)
-    change = Change(base, pairs.sources.astype(dtype), pairs.targets.astype(dtype), before, after)
+    sources, targets = (kernels_for(one).to_host(one.astype(dtype)) for one in pairs[:2])
+    change = Change(base, sources, targets, before, after)
     return _shard(shard, exchange, new, rows, change)
+
+
+def _gathered(exchange: Exchange, values: Any) -> np.ndarray:
+    """Return the values of all members, concatenated by rank, in host memory."""
+    return np.concatenate(exchange.all_gather(kernels_for(values).to_host(values)))
 
 
 def _check_room(shard: Shard, exchange: Exchange, sides: list[str]) -> None:

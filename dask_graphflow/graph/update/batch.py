@@ -10,7 +10,7 @@ from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph import renumber
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.vertex_ids import shown
-from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import count_true, index_dtype, kernels_for, move_to
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.showing.tables import counted
 
@@ -30,41 +30,46 @@ class BatchIds(NamedTuple):
     ids: Any  # frame, or array of a few integers
     added: np.ndarray  # array of bool. Whether each id is a vertex after the update.
     # The row in `ids` of the sources and the targets of the new edges, and then of those deleted.
-    inserted: tuple[np.ndarray, np.ndarray]
-    deleted: tuple[np.ndarray, np.ndarray]
+    inserted: tuple[Any, Any]
+    deleted: tuple[Any, Any]
 
 
-def ids_of_batch(batch: Batch, threads: int) -> BatchIds:
-    """Return the distinct ids of a batch."""
+def ids_of_batch(batch: Batch, ends: Any, threads: int) -> BatchIds:
+    """Return the distinct ids of a batch. The rows in `ids` are in the memory of the graph's `ends`."""
     parts = [*batch.inserted, *batch.deleted, batch.vertices]
     columns = [column for part in parts for column in part.series.values()]
     if len(columns) == len(parts) and renumber.are_few_integers(columns):
         ids, codes = renumber.number_few(columns)
     else:
         ids, codes = renumber.number([part.frame for part in parts], threads=threads)
-    rows = [kernels_for(own).to_host(own).astype("int64") for own in codes]
-    added = np.zeros(len(ids), bool)
+    rows = [move_to(ends, own).astype("int64") for own in codes]
+    added = np.zeros_like(rows[0], bool, shape=len(ids))
     for own in (rows[0], rows[1], rows[4]):
         added[own] = True
+    added = kernels_for(added).to_host(added)
     return BatchIds(ids, added, (rows[0], rows[1]), (rows[2], rows[3]))
 
 
 class Pairs(NamedTuple):
-    """The pairs of vertices that a batch names: each once, in the order of the rows of a graph."""
+    """The pairs of vertices that a batch names: each once, in the order of the rows of a graph.
 
-    sources: np.ndarray  # array of int64, shape (k,). Numbers of vertices, ascending.
-    targets: np.ndarray  # array of int64, shape (k,). They ascend for each source.
-    gone: np.ndarray  # array of bool, shape (k,). Whether the edges of the pair are deleted.
+    The arrays are in the memory of the graph's ends.
+    """
+
+    sources: Any  # array of int64, shape (k,). Numbers of vertices, ascending.
+    targets: Any  # array of int64, shape (k,). They ascend for each source.
+    gone: Any  # array of bool, shape (k,). Whether the edges of the pair are deleted.
     # Array of int64, shape (k + 1,). The index of the first new edge of each pair, followed by the number
     # of all new edges.
-    bounds: np.ndarray
-    weights: np.ndarray | None  # the weights of the new edges, in this order
-    deleted: np.ndarray  # array of int64. The index of the pair of each deleted edge of the batch.
+    bounds: Any
+    weights: Any  # the weights of the new edges, in this order; or None
+    deleted: Any  # array of int64. The index of the pair of each deleted edge of the batch.
 
     def part(self, low: int, high: int) -> Pairs:
         """Return the pairs whose sources are `low` to ``high - 1``, without `deleted`."""
-        begin, end = np.searchsorted(self.sources, [low, high]).tolist()
-        first, last = self.bounds[begin], self.bounds[end]
+        cuts = np.asarray([low, high], like=self.sources)
+        begin, end = np.searchsorted(self.sources, cuts).tolist()
+        first, last = int(self.bounds[begin]), int(self.bounds[end])
         weights = None if self.weights is None else self.weights[first:last]
         return Pairs(
             self.sources[begin:end],
@@ -78,16 +83,23 @@ class Pairs(NamedTuple):
     def without_loops(self) -> Pairs:
         """Return the pairs of different vertices, without weights and `deleted`."""
         apart = self.sources != self.targets
-        bounds = np.concatenate([[0], np.cumsum(np.diff(self.bounds)[apart])])
+        bounds = begins_of(np.diff(self.bounds)[apart])
         sources, targets, gone = self.sources[apart], self.targets[apart], self.gone[apart]
         return Pairs(sources, targets, gone, bounds, None, self.deleted[:0])
 
 
+def begins_of(counts: Any) -> Any:
+    """Return where each of some groups begins, and where the last one ends, from their sizes."""
+    begins = np.zeros_like(counts, np.int64, shape=len(counts) + 1)
+    np.cumsum(counts, out=begins[1:])
+    return begins
+
+
 def pairs_of(
-    inserted: tuple[np.ndarray, np.ndarray],
-    deleted: tuple[np.ndarray, np.ndarray],
-    weights: np.ndarray | None,
-    numbers: np.ndarray,
+    inserted: tuple[Any, Any],
+    deleted: tuple[Any, Any],
+    weights: Any,
+    numbers: Any,
     *,
     undirected: bool,
     threads: int,
@@ -100,17 +112,17 @@ def pairs_of(
     u, v = (np.concatenate(both).astype(dtype) for both in zip(inserted, deleted, strict=True))
     kernels, size = rows_kernels.of(u), len(numbers)
     # Parallel edges stay in the order of the batch, in whichever direction they were given.
-    rows = kernels.rows(
-        u, v, np.arange(new + old), count=size, undirected=undirected, threads=threads
-    )
+    edges = np.arange(new + old, like=u)
+    rows = kernels.rows(u, v, edges, count=size, undirected=undirected, threads=threads)
     u, v, edge = kernels.owners(rows, dtype, threads=threads), rows.ends, rows.weights
-    first = np.ones(len(u), bool)
+    first = np.ones_like(u, bool)
     first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
     pair, is_new = np.cumsum(first) - 1, edge < new
-    gone = np.zeros(np.count_nonzero(first), bool)
+    gone = np.zeros_like(first, shape=count_true(first))
     gone[pair[~is_new]] = True
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(pair[is_new], minlength=len(gone)))])
-    of_edge = np.zeros(new + old, np.int64)
+    new_edges = kernels.degrees(pair[is_new], count=len(gone), threads=threads)
+    bounds = begins_of(new_edges)
+    of_edge = np.zeros_like(edges)
     of_edge[edge] = pair
     values = None if weights is None else weights[edge[is_new]]
     sources, targets = numbers[u[first]], numbers[v[first]]

@@ -1,7 +1,7 @@
 """Splicing of pairs into rows on a device.
 
-The edges of the pairs are merged on the host, because they are few. The device makes room for them among
-the others, which it copies. These functions also take arrays in host memory.
+The edges of the pairs are merged first. Then the device makes room for them among the others, which it
+copies. These functions also take arrays in host memory.
 """
 
 from __future__ import annotations
@@ -10,29 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for
-from dask_graphflow.kernels import merge as merge_kernels
+from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.merge import Splices
 
-
-def offsets_at(offsets: Any, rows: np.ndarray) -> np.ndarray:
-    """Return the offsets of some rows, in host memory."""
-    kernels = kernels_for(offsets)
-    found: np.ndarray = kernels.to_host(offsets[kernels.namespace.asarray(rows)])
-    return found
+from .batch import begins_of
 
 
-def narrow(ends: Any, targets: np.ndarray, first: np.ndarray, stop: np.ndarray) -> None:
+def narrow(ends: Any, targets: Any, first: Any, stop: Any) -> None:
     """Narrow ranges of edges, which ascend, to those with a target; see :meth:`.LookupKernels.narrow`."""
-    kernels = kernels_for(ends)
     if not len(ends) or not len(targets):
         stop[:] = first
         return
-    asked, low, high = (kernels.namespace.asarray(one) for one in (targets, first, stop))
     steps = int((stop - first).max()).bit_length()
-    begin = _bound(ends, asked, low, high, steps, behind=False)
-    end = _bound(ends, asked, begin, high, steps, behind=True)
-    first[:], stop[:] = kernels.to_host(begin), kernels.to_host(end)
+    begin = _bound(ends, targets, first, stop, steps, behind=False)
+    stop[:] = _bound(ends, targets, begin, stop, steps, behind=True)
+    first[:] = begin
 
 
 def _bound(ends: Any, asked: Any, low: Any, high: Any, steps: int, *, behind: bool) -> Any:
@@ -45,30 +39,22 @@ def _bound(ends: Any, asked: Any, low: Any, high: Any, steps: int, *, behind: bo
     return low
 
 
-def offsets_after(
-    offsets: Any,
-    own: np.ndarray | None,
-    low: int,
-    high: int,
-    sources: np.ndarray,
-    growth: np.ndarray,
-) -> Any:
+def offsets_after(offsets: Any, own: Any, low: int, high: int, sources: Any, growth: Any) -> Any:
     """Return the offsets of rows `low` to ``high - 1``, to whose sources edges are added.
 
-    `own` has the new number of each old row, if numbers changed. The sources ascend, and `growth` has how
-    many edges each of their pairs gains.
+    `own` has the new number of each old row; None if no number changed. The sources ascend, and `growth`
+    has how many edges each of their pairs gains.
     """
-    asarray, counts = kernels_for(offsets).namespace.asarray, np.diff(offsets)
-    made = np.zeros_like(offsets, shape=high - low + 1)
+    made, counts = np.zeros_like(offsets, shape=high - low + 1), np.diff(offsets)
     if own is None:  # new rows are behind the old ones
         made[1 : len(offsets)] = counts
     else:
         # Of rows that merge, the last one can have edges. Those before the next member's first are empty.
-        last = np.append(own[1:] != own[:-1], True) & (own < high) if len(own) else own < high
-        made[asarray(1 + own[last] - low)] = counts[asarray(last)]
-    rows, begin = np.unique(sources - low, return_index=True)
-    if len(rows):
-        made[asarray(rows + 1)] += asarray(np.add.reduceat(growth, begin))
+        last = own < high
+        last[:-1] &= own[1:] != own[:-1]
+        made[1 + own[last] - low] = counts[last]
+    rows, sums = _sums(sources, growth)
+    made[1 + rows - low] += sums
     return np.cumsum(made)
 
 
@@ -76,50 +62,61 @@ def merged(
     ends: Any,
     weights: Any,
     splices: Splices,
-    added: np.ndarray | None,
+    added: Any,
     *,
-    names: np.ndarray | None,
+    names: Any,
     dtype: Any,
     multi: str,
     threads: int,
 ) -> tuple[Any, Any]:
     """Return the ends and the weights of edges after some pairs changed; see :class:`.MergeKernels`."""
-    kernels, places, had = kernels_for(ends), splices.places, splices.had
-    asarray, growth, behind = kernels.namespace.asarray, splices.growth(multi), np.cumsum(had)
-    of_pairs = asarray(np.repeat(places - (behind - had), had) + np.arange(had.sum()))
-    new_ends, new_weights = merge_kernels.of(places).merged(
-        kernels.to_host(ends[of_pairs]),
-        None if weights is None else kernels.to_host(weights[of_pairs]),
-        splices._replace(places=behind - had),
-        added,
-        names=names,
-        dtype=dtype,
-        multi=multi,
-        threads=threads,
-    )
-    begin, counts = places + np.cumsum(growth) - growth, had + growth
-    at = asarray(np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(len(new_ends)))
+    kernels, places, had = rows_kernels.of(ends), splices.places, begins_of(splices.had)
+    old, k = _grouped(had, threads)
+    of_pairs, stays = k + (places - had[:-1])[old], ~splices.gone[old]
+    new, _ = _grouped(splices.bounds, threads)
+    pair = np.concatenate([old[stays], new])
+    both = None if weights is None else np.concatenate([weights[of_pairs[stays]], added])
+    # Edges of a pair stay in this order.
+    how: dict[str, Any] = {"count": len(places), "columns": 1, "multi": multi, "threads": threads}
+    rows = kernels.rows(pair, np.zeros_like(pair), both, **how)
+    growth = np.diff(rows.offsets) - splices.had
+    begin = places + begins_of(growth)[:-1]
+    pair, k = _grouped(rows.offsets, threads)
+    at = k + (begin - rows.offsets[:-1])[pair]
     to, size = _moved(ends, places, growth), len(ends) + int(growth.sum())
     to[of_pairs] = size  # an entry behind all others
 
-    def filled(old: Any, new: np.ndarray) -> Any:
+    def filled(old: Any, new: Any) -> Any:
         made = np.empty_like(old, new.dtype, shape=size + 1)
         made[to] = old
-        made[at] = asarray(new)
+        made[at] = new
         return made[:size]
 
-    made = filled(ends if names is None else asarray(names)[ends], new_ends)
-    return made, None if new_weights is None else filled(weights, new_weights)
+    new_ends = splices.targets.astype(dtype)[pair]
+    made = filled(ends if names is None else names[ends], new_ends)
+    return made, None if weights is None else filled(weights, rows.weights)
 
 
-def _moved(ends: Any, places: np.ndarray, growth: np.ndarray) -> Any:
+def _grouped(begins: Any, threads: int) -> tuple[Any, Any]:
+    """Return the group of each item, and its index, if groups of items begin at some indices."""
+    items = np.arange(int(begins[-1]), like=begins)
+    rows = Rows(begins, items, None, 0)
+    return rows_kernels.of(items).owners(rows, "int64", threads=threads), items
+
+
+def _sums(keys: Any, values: Any) -> tuple[Any, Any]:
+    """Return the distinct keys, which ascend, and the sum of the values of each."""
+    distinct, first = np.unique(keys, return_index=True)
+    before = begins_of(values)
+    return distinct, np.diff(before[first], append=before[-1:])
+
+
+def _moved(ends: Any, places: Any, growth: Any) -> Any:
     """Return where each old edge gets, if pairs at some places grow."""
-    asarray = kernels_for(ends).namespace.asarray
     dtype = index_dtype(len(ends) + int(growth.sum()) + 1)
-    to = np.zeros_like(ends, dtype)
-    to[1:] = 1
-    rows, begin = np.unique(places, return_index=True)
-    sums = np.add.reduceat(growth, begin) if len(rows) else growth
+    to = np.ones_like(ends, dtype)
+    to[:1] = 0
+    rows, sums = _sums(places, growth)
     inside = rows < len(ends)
-    to[asarray(rows[inside])] += asarray(sums[inside].astype(dtype))
+    to[rows[inside]] += sums[inside].astype(dtype)
     return np.cumsum(to, dtype=dtype, out=to)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,14 @@ class Spliced(NamedTuple):
     """Rows after an update, and what it changed."""
 
     rows: Rows
-    before: np.ndarray  # array of bool. Whether each of the pairs was an edge before.
-    after: np.ndarray  # array of bool. Whether it is an edge now.
+    before: Any  # array of bool. Whether each of the pairs was an edge before.
+    after: Any  # array of bool. Whether it is an edge now.
 
 
 def splice(
     rows: Rows,
     pairs: Pairs,
-    names: np.ndarray | None,
+    names: Any,
     bounds: tuple[int, int],
     size: int,
     *,
@@ -42,7 +42,8 @@ def splice(
     pairs : Pairs
         Those whose sources are in the new range.
     names : array or None
-        The new number of each old number of the graph; None if none changed.
+        The new number of each old number of the graph; None if none changed. It and the pairs are where
+        the rows are: on the host or on a device.
     bounds : tuple of int
         Where the range of the rows begins and ends in new numbers.
     size : int
@@ -60,7 +61,7 @@ def splice(
     growth = splices.growth(multi)
     offsets_after = device_rows.offsets_after if there else _offsets_after
     offsets = offsets_after(rows.offsets, own, low, high, pairs.sources, growth)
-    added = None if rows.weights is None else np.asarray(pairs.weights, rows.weights.dtype)
+    added = None if rows.weights is None else pairs.weights.astype(rows.weights.dtype, copy=False)
     merged = device_rows.merged if there else merge_kernels.of(rows.ends).merged
     ends, weights = merged(
         rows.ends,
@@ -107,12 +108,11 @@ def _old_offsets(offsets: np.ndarray, own: np.ndarray | None, low: int, high: in
     return np.cumsum(made, out=made)
 
 
-def _find(rows: Rows, pairs: Pairs, names: np.ndarray | None, at: np.ndarray) -> Splices:
+def _find(rows: Rows, pairs: Pairs, names: Any, at: Any) -> Splices:
     """Find the old edges of each pair; `at` is the last old row that is not behind that of its source."""
-    targets, known, count = pairs.targets, np.ones(len(at), bool), len(rows.offsets) - 1
+    targets, known, count = pairs.targets, np.ones_like(at, bool), len(rows.offsets) - 1
     # If numbers did not change, sources that are new are behind all old ones.
-    near = (np.minimum(row, count) for row in (at, at + 1))
-    first, stop = (device_rows.offsets_at(rows.offsets, row) for row in near)
+    first, stop = (rows.offsets[np.minimum(row, count)] for row in (at, at + 1))
     if names is not None:
         own = names[rows.first : rows.first + count]
         has_row = (at >= 0) & (own[at] == pairs.sources) if len(own) else at >= 0

@@ -13,8 +13,9 @@ import numpy as np
 
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels import bounded_paths as bounded_paths_kernels
+from dask_graphflow.kernels import move_to
 from dask_graphflow.kernels.bounded_paths import Searches
-from dask_graphflow.operators.access import move_to, send_rows
+from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.gathered import Gathered
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted

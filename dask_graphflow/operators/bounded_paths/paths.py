@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import bounded_paths as bounded_paths_kernels
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.kernels.bounded_paths import Searches
-from dask_graphflow.operators.access import move_to, send_groups, sort_rows
+from dask_graphflow.operators.access import send_groups, sort_rows
 from dask_graphflow.operators.gathered import Gathered
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted

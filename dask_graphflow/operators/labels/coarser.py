@@ -11,9 +11,9 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import of_all_numbers, of_numbers
 from dask_graphflow.kernels import groups as groups_kernels
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import combine, gather, move_to
+from dask_graphflow.operators.access import combine, gather
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.graph.blocks import per_edge
-from dask_graphflow.operators.access import move_to, sources_of
+from dask_graphflow.kernels import move_to
+from dask_graphflow.operators.access import sources_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import sum_leaving
 

@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.kernels import predecessors as predecessors_kernels
 from dask_graphflow.kernels.memory import free_bytes
-from dask_graphflow.operators.access import move_to, update_mirrors
+from dask_graphflow.operators.access import update_mirrors
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.frontier import Frontier
