@@ -8,6 +8,7 @@ rounds.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pickle
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import frames, renumber
-from dask_graphflow.kernels import count_true, index_dtype, kernels_for, sorted_unique
+from dask_graphflow.kernels import count_true, index_dtype, kernels_for, move_to, sorted_unique
 from dask_graphflow.kernels import rows as rows_kernels
 
 from . import stored
@@ -205,23 +206,23 @@ def numbers_of(
     """
     first, last = shard.homes[shard.rank : shard.rank + 2]
     own = Vertices(shard.like, last - first, shard.base + first, shard.ids)
-    there = own.numbers(ids)
-    # There are few of them, so the host is faster than a device.
-    numbers = kernels_for(there).to_host(there)
+    numbers = own.numbers(ids)
+    # The host is faster than a device if there are few of them.
+    if shard.placed is not None or len(numbers) < renumber.MANY:
+        numbers = kernels_for(numbers).to_host(numbers)
     if shard.placed is not None:
         numbers = _to_places(shard, exchange, np.where(numbers < 0, -1, numbers + first))
     has = occurs(shard, exchange)
-    xp = kernels_for(has).namespace
     near = numbers >= 0
     if near.any():
-        is_vertex = has[xp.asarray(numbers[near])]
-        numbers[near] = np.where(kernels_for(is_vertex).to_host(is_vertex), numbers[near], -1)
+        is_vertex = has[move_to(has, numbers[near])]
+        numbers[near] = np.where(move_to(numbers, is_vertex), numbers[near], -1)
     if known:
-        recognized = exchange.all_gather(numbers >= 0)
-        lost = np.flatnonzero(~np.any(recognized, axis=0))
+        recognized = functools.reduce(np.logical_or, exchange.all_gather(numbers >= 0))
+        lost = np.flatnonzero(~recognized)
         if len(lost):
-            raise unknown(to_frame(ids, shard.like), lost)
-    return xp.asarray(sorted_unique(numbers[numbers >= 0]) if unique else numbers)
+            raise unknown(to_frame(ids, shard.like), kernels_for(lost).to_host(lost))
+    return move_to(has, sorted_unique(numbers[numbers >= 0]) if unique else numbers)
 
 
 def _to_places(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:

@@ -120,14 +120,16 @@ def number(parts: Sequence[Any], *, threads: int) -> tuple[Any, list[Any]]:
 
 
 def are_few_integers(columns: Sequence[Any]) -> bool:
-    """Say whether columns of ids hold a few integers of one dtype of NumPy, in host memory."""
+    """Say whether columns of ids hold a few integers of one dtype of NumPy."""
     types = [column.dtype for column in columns]
-    plain = are_integers(types) and len(set(types)) == 1 and is_pandas(type(columns[0]))
-    return plain and sum(map(len, columns)) < MANY
+    return are_integers(types) and len(set(types)) == 1 and sum(map(len, columns)) < MANY
 
 
 def number_few(columns: Sequence[Any]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Do the same for columns of a few integers. A frame would take longer to make than the numbers."""
+    """Do the same for columns of a few integers, in host memory.
+
+    A frame would take longer to make than the numbers, and cuDF takes 20 ms, however few they are.
+    """
     arrays = [column.to_numpy() for column in columns]
     values, codes = np.unique(np.concatenate(arrays), return_inverse=True)
     return values, _cut(codes.astype(index_dtype(len(codes))), arrays)

@@ -22,7 +22,7 @@ from dask_graphflow.graph.change import Change
 from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import Vertices
-from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_for, move_to, on_device
+from dask_graphflow.kernels import index_dtype, is_on_disk, move_to, on_device
 from dask_graphflow.kernels.csr import Rows
 
 from .batch import Batch, Pairs, check_found, ids_of_batch, pairs_of
@@ -70,10 +70,10 @@ def update(
         return pairs, splice(rows, own, names, (low, high), size, **how)
 
     pairs, out = spliced(shard.out, turned=False)
-    before, after = (_gathered(exchange, one) for one in out[1:])
+    before, after = (np.concatenate(exchange.all_gather(one)) for one in out[1:])
     if not skip_missing:
-        found = kernels_for(known).to_host(known)
-        found[found] = before[kernels_for(pairs.deleted).to_host(pairs.deleted)]
+        found = known.copy()
+        found[known] = before[pairs.deleted]
         check_found(found, *batch.deleted)
     rows = {stored.OUT: out.rows}
     if _merges_simple(shard, exchange):
@@ -83,14 +83,8 @@ def update(
     if stored.INTO in sides:
         rows[stored.INTO] = spliced(shard.made(stored.INTO), turned=True)[1].rows
     dtype = index_dtype(size)
-    sources, targets = (kernels_for(one).to_host(one.astype(dtype)) for one in pairs[:2])
-    change = Change(base, sources, targets, before, after)
+    change = Change(base, pairs.sources.astype(dtype), pairs.targets.astype(dtype), before, after)
     return _shard(shard, exchange, new, rows, change)
-
-
-def _gathered(exchange: Exchange, values: Any) -> np.ndarray:
-    """Return the values of all members, concatenated by rank, in host memory."""
-    return np.concatenate(exchange.all_gather(kernels_for(values).to_host(values)))
 
 
 def _check_room(shard: Shard, exchange: Exchange, sides: list[str]) -> None:
@@ -157,7 +151,6 @@ def _exists(shard: Shard, exchange: Exchange, new: Numbered) -> Any:
     exists = np.zeros_like(old, shape=high - low)
     start = shard.low + shard.base - new.base - low
     exists[start : start + len(old)] = old
-    fresh = new.batch[new.fresh]
-    fresh = fresh[(fresh >= low) & (fresh < high)] - low
-    exists[kernels_for(old).namespace.asarray(fresh)] = True
+    fresh = move_to(old, new.batch)[move_to(old, new.fresh)]
+    exists[fresh[(fresh >= low) & (fresh < high)] - low] = True
     return exists

@@ -28,7 +28,8 @@ class BatchIds(NamedTuple):
     """The distinct ids of a batch, in their order, and where they are used."""
 
     ids: Any  # frame, or array of a few integers
-    added: np.ndarray  # array of bool. Whether each id is a vertex after the update.
+    # Array of bool. Whether each id is a vertex after the update.
+    added: Any
     # The row in `ids` of the sources and the targets of the new edges, and then of those deleted.
     inserted: tuple[Any, Any]
     deleted: tuple[Any, Any]
@@ -46,7 +47,6 @@ def ids_of_batch(batch: Batch, ends: Any, threads: int) -> BatchIds:
     added = np.zeros_like(rows[0], bool, shape=len(ids))
     for own in (rows[0], rows[1], rows[4]):
         added[own] = True
-    added = kernels_for(added).to_host(added)
     return BatchIds(ids, added, (rows[0], rows[1]), (rows[2], rows[3]))
 
 
@@ -129,9 +129,9 @@ def pairs_of(
     return Pairs(sources, targets, gone, bounds, values, of_edge[new:])
 
 
-def check_found(found: np.ndarray, sources: Ends, targets: Ends) -> None:
+def check_found(found: Any, sources: Ends, targets: Ends) -> None:
     """Raise if an edge that should be deleted was not found. All members raise the same error."""
-    lost = np.flatnonzero(~found)
+    lost = kernels_for(found).to_host(np.flatnonzero(~found))
     if not len(lost):
         return
     one, other = (shown(ids.frame.iloc[lost[:1]]) for ids in (sources, targets))

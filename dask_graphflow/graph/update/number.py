@@ -6,6 +6,7 @@ before it, and rows stay in order. All members call these functions.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any, NamedTuple, cast
 
@@ -18,9 +19,9 @@ from dask_graphflow.graph import frames, renumber
 from dask_graphflow.graph.numbering import numbers_of, occurs
 from dask_graphflow.graph.search_ids import places_of
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_ids import to_frame
+from dask_graphflow.graph.vertex_ids import brought, to_frame
 from dask_graphflow.graph.vertices import base_of
-from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import index_dtype, kernels_for, move_to
 
 
 class Numbered(NamedTuple):
@@ -32,45 +33,45 @@ class Numbered(NamedTuple):
     bounds: list[int]
     # Array of int32 or int64, or None. The new number of each old number, ascending; None if none changed.
     names: np.ndarray | None
-    # Array of int64. The new number of each id of the batch; -1 if it is not a vertex.
-    batch: np.ndarray
+    batch: Any  # array of int64. The new number of each id of the batch; -1 if it is not a vertex.
     fresh: np.ndarray  # array of int64. The rows in the batch of the ids that are new vertices.
 
 
-def number(shard: Shard, exchange: Exchange, ids: Any, added: np.ndarray) -> Numbered:
+def number(shard: Shard, exchange: Exchange, ids: Any, added: Any) -> Numbered:
     """Number the distinct, sorted ids of a batch, a frame or an array; those `added` become vertices."""
-    found = np.empty(0, np.int64)
+    found = np.zeros_like(added, np.int64)
     if len(ids):
-        there = numbers_of(shard, exchange, ids, unique=False, known=False)
-        found = kernels_for(there).to_host(there)
+        found = numbers_of(shard, exchange, ids, unique=False, known=False)
         found = np.where(found < 0, -1, found + shard.low)
-        found = np.max(exchange.all_gather(found), axis=0)
-    fresh = np.flatnonzero(added & (found < 0))
+        found = functools.reduce(np.maximum, exchange.all_gather(found))
+    fresh = np.flatnonzero(move_to(found, added) & (found < 0))
+    fresh = kernels_for(fresh).to_host(fresh)
     same = Numbered(shard.base, shard.ids, shard.bounds, None, found, fresh)
     if not len(fresh):
         return same
-    own, ids = shard.ids, to_frame(ids, shard.like)
+    own, new = shard.ids, to_frame(ids, shard.like).iloc[fresh].reset_index(drop=True)
     if own is None:
-        wider = _in_range(shard, exchange, same, ids.iloc[:, 0])
+        wider = _in_range(shard, exchange, same, new.iloc[:, 0])
         if wider is not None:
             return wider
+    same = same._replace(batch=kernels_for(found).to_host(found))
+    if own is None:
         own, same = _with_ids(shard, exchange, same)
-    new = ids.iloc[fresh].reset_index(drop=True)
-    return _in_order(exchange, own, same, new)
+    return _in_order(exchange, own, same, brought(new, own))
 
 
-def _in_range(shard: Shard, exchange: Exchange, same: Numbered, ids: Any) -> Numbered | None:
-    """Return the numbers if integers stay close together, and None otherwise."""
-    values = kernels_for(ids).to_host(frames.values(ids))[same.fresh]
+def _in_range(shard: Shard, exchange: Exchange, same: Numbered, new: Any) -> Numbered | None:
+    """Return the numbers if integers stay close together, and None otherwise. `new` has the new ids."""
+    values = kernels_for(new).to_host(frames.values(new))
     # They are sorted. Not all of them need fit in 64 bits with a sign.
     low, high = min(shard.base, int(values[0])), max(shard.base + shard.size - 1, int(values[-1]))
     edges = exchange.all_sum(len(shard.out.ends))
-    base = base_of(low, high, edges, ids.dtype)
+    base = base_of(low, high, edges, new.dtype)
     if base is None:
         return None
     shift, inner = shard.base - base, shard.bounds[1:-1]
     batch = np.where(same.batch < 0, -1, same.batch + shift)
-    batch[same.fresh] = values.astype("int64") - base
+    batch[move_to(batch, same.fresh)] = move_to(batch, values.astype("int64") - base)
     names = None
     if shift:
         names = np.arange(shift, shift + shard.size, dtype=index_dtype(high - base + 1))
