@@ -72,12 +72,12 @@ class Listener:
         deadline = time.monotonic() + timeout
         here = set(here) - {rank}
         others = set(range(len(addresses))) - here - {rank}
-        meeting = Meeting(self._socket, rank, addresses, others, self._secret, self._contexts)
         with (
             contextlib.closing(self),
             ProcessMeeting(bytes(self._secret), rank, here) as neighbors,
         ):
             neighbors.wait(timeout, lambda: self._error)
+            meeting = Meeting(self._socket, rank, addresses, others, self._secret, self._contexts)
             lines = meeting.connect(deadline, lambda: self._error)
         peers = neighbors.ends | {
             other: SocketConnection(line, f"graphflow-send-{rank}-{other}")
