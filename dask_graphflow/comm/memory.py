@@ -1,7 +1,7 @@
 """Connections between members of one process, which hand messages to each other in memory.
 
 Members share a process if there are more of them than workers, for example until a lost worker is replaced.
-A socket would take system calls for each message, and the interpreter's lock around each of these.
+On a socket, both would wait for the interpreter's lock after each system call.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from queue import Empty, SimpleQueue
 
 from .connections import Connection
 
-Inbox = SimpleQueue[memoryview | None | OSError]
-"""Messages of one member to another: None if it has left the run, and an error after the last one."""
+Inbox = SimpleQueue[memoryview | None]
+"""What one member has sent to another: messages, and None when it has left a run or has gone."""
 
 
 class MemoryConnection(Connection):
@@ -21,47 +21,42 @@ class MemoryConnection(Connection):
     def __init__(self, inbox: Inbox, outbox: Inbox, over: threading.Event) -> None:
         super().__init__()
         self._inbox, self._outbox, self._over = inbox, outbox, over
-        self._error: OSError | None = None  # the last entry of the inbox, once it is reached
 
     def send(self, views: list[memoryview]) -> None:
         """Send a copy of a message."""
-        self.check()
-        self._outbox.put(memoryview(bytearray().join(views)))
+        self._put(memoryview(bytearray().join(views)))
 
     def check(self) -> None:
         """See :meth:`.Connection.check`."""
         if self._over.is_set():
-            raise self._error or ConnectionResetError()
+            raise ConnectionResetError
 
     def flush(self) -> None:
         """See :meth:`.Connection.flush`."""
 
     def abort(self) -> None:
         """See :meth:`.Connection.abort`."""
-        if self._error is None:
-            self._error = ConnectionAbortedError()
-            self._over.set()
-            self._outbox.put(ConnectionResetError())
-            self._inbox.put(self._error)
+        self._over.set()
+        for box in (self._outbox, self._inbox):
+            box.put(None)  # wakes a thread that waits
 
     def close(self) -> None:
         """See :meth:`.Connection.close`."""
 
     def _send_end(self) -> None:
+        self._put(None)
+
+    def _put(self, message: memoryview | None) -> None:
         self.check()
-        self._outbox.put(None)
+        self._outbox.put(message)
 
     def _next(self, patience: float | None) -> memoryview | None:
-        if self._error is not None:
-            raise self._error
+        if self._inbox.empty():
+            self.check()
         try:
-            came = self._inbox.get(timeout=patience)
+            return self._inbox.get(timeout=patience)
         except Empty:
             raise TimeoutError from None
-        if isinstance(came, OSError):
-            self._error = came
-            raise came
-        return came
 
 
 def pair() -> tuple[MemoryConnection, MemoryConnection]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 
 from .channel import PeerLost
+from .connections import Connection
 from .memory import MemoryConnection, pair
 
 _IMPORTED = uuid.uuid4().hex
@@ -42,16 +43,17 @@ class ProcessMeeting:
 
     Attributes
     ----------
-    ends : dict of int to MemoryConnection
+    ends : dict of int to Connection
         The connections, by rank.
     """
 
-    def __init__(self, secret: bytes, rank: int, others: Iterable[int]) -> None:
-        self.ends: dict[int, MemoryConnection] = {}
-        self._offers = {other: (secret, rank, other) for other in others}
+    def __init__(self, secret: bytes | bytearray, rank: int, others: Iterable[int]) -> None:
+        self.ends: dict[int, Connection] = {}
+        run = bytes(secret)
+        self._offers = {other: (run, rank, other) for other in others}
         with _changed:
             for other, offer in self._offers.items():
-                own = _offered.pop((secret, other, rank), None)
+                own = _offered.pop((run, other, rank), None)
                 if own is None:
                     own, _offered[offer] = pair()
                 self.ends[other] = own

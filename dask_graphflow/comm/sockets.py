@@ -70,16 +70,13 @@ class Listener:
         member does not connect in time, or does not know the secret.
         """
         deadline = time.monotonic() + timeout
-        here = set(here) - {rank}
-        others = set(range(len(addresses))) - here - {rank}
-        with (
-            contextlib.closing(self),
-            ProcessMeeting(bytes(self._secret), rank, here) as neighbors,
-        ):
-            neighbors.wait(timeout, lambda: self._error)
+        beside = set(here) - {rank}
+        others = set(range(len(addresses))) - beside - {rank}
+        with contextlib.closing(self), ProcessMeeting(self._secret, rank, beside) as nearby:
+            nearby.wait(timeout, lambda: self._error)
             meeting = Meeting(self._socket, rank, addresses, others, self._secret, self._contexts)
             lines = meeting.connect(deadline, lambda: self._error)
-        peers = neighbors.ends | {
+        peers = nearby.ends | {
             other: SocketConnection(line, f"graphflow-send-{rank}-{other}")
             for other, line in lines.items()
         }
