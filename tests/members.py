@@ -16,7 +16,7 @@ import pytest
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.sockets import Listener
 
-KINDS = ["in-process", "sockets", "tls"]
+KINDS = ["in-process", "sockets", "tls", "mixed"]
 SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]
 SECRET = b"of this run"
 
@@ -55,7 +55,8 @@ def connecting(kind):
 
     def connect(size):
         tls = contexts() if kind == "tls" else None
-        made.extend(in_process(size) if kind == "in-process" else by_sockets(size, tls))
+        here = (0, size - 1) if kind == "mixed" else ()
+        made.extend(in_process(size) if kind == "in-process" else by_sockets(size, tls, here=here))
         return made[-size:]
 
     try:
@@ -66,13 +67,20 @@ def connecting(kind):
             channel.close()
 
 
-def by_sockets(size, tls=None, secrets=None, timeout=20):
-    """Return the channels of a gang on sockets, or raise the error of the first member that fails."""
+def by_sockets(size, tls=None, secrets=None, timeout=20, here=()):
+    """Return the channels of a gang on sockets, or raise the error of the first member that fails.
+
+    The members `here` behave as if they were the only ones that share a process.
+    """
     listeners = [
         Listener("127.0.0.1", (secrets or {}).get(rank, SECRET), tls) for rank in range(size)
     ]
     addresses = [("127.0.0.1", listener.port) for listener in listeners]
-    return each(lambda rank: listeners[rank].connect(rank, addresses, timeout), range(size))
+
+    def connect(rank):
+        return listeners[rank].connect(rank, addresses, timeout, here if rank in here else ())
+
+    return each(connect, range(size))
 
 
 def eventually(condition, seconds=20.0):

@@ -1,17 +1,20 @@
 """Channels: how the members of a gang send each other messages.
 
-The members of a *gang* are ranked from 0. Each runs in a task of its own and has its own channel. There are
-two kinds of channel: :func:`in_process` for threads of one process, and :mod:`.sockets` between processes.
+The members of a *gang* are ranked from 0. Each runs in a task of its own and has its own channel. A channel
+has one connection to each other member: in memory if both are in one process (:mod:`.memory`), otherwise a
+socket (:mod:`.sockets`).
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Callable
-from queue import SimpleQueue
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from .connections import Connection
+from .memory import pair
 from .resources import Resources
 
 
@@ -35,33 +38,41 @@ class PeerLost(ConnectionError):  # noqa: N818
         return type(self), (self.rank,)
 
 
-class Channel(Protocol):
-    """A member's connection to the others. One thread sends and receives; any thread may abort.
+class Channel:
+    """A member's connections to the others. One thread sends and receives; any thread may abort.
+
+    Parameters
+    ----------
+    rank : int
+        The rank of this member.
+    peers : dict of int to Connection
+        The connections to the other members, by rank. :class:`~.member_links.KeptLinks` may keep them.
+    encrypted : bool
+        Whether messages are safe from being read in transit.
 
     Attributes
     ----------
-    rank, size : int
-        The rank of this member, and the number of members.
+    size : int
+        The number of members.
     bytes_sent, bytes_received : int
         Total size of the messages so far.
     seconds_waited : float
         Time spent in :meth:`receive` so far.
-    encrypted : bool
-        Whether messages are safe from being read in transit.
     resources : Resources
         What the member may use of its process. Whoever starts the member sets it.
     left : threading.Event
         Set when the member has left the gang: from then on, its thread does nothing for it.
     """
 
-    rank: int
-    size: int
-    encrypted: bool
-    bytes_sent: int
-    bytes_received: int
-    seconds_waited: float
-    resources: Resources
-    left: threading.Event
+    def __init__(self, rank: int, peers: Mapping[int, Connection], *, encrypted: bool) -> None:
+        self.rank, self.size, self.peers, self.encrypted = rank, len(peers) + 1, peers, encrypted
+        self.bytes_sent = self.bytes_received = 0
+        self.seconds_waited = 0.0
+        self.resources = Resources()
+        self.left = threading.Event()
+        self._error: BaseException | None = None
+        self._aborts = Aborts()
+        self._lock = threading.Lock()
 
     def send(self, to: int, *parts: Any) -> None:
         """Send a message without waiting until it is received, however long it is.
@@ -80,6 +91,15 @@ class Channel(Protocol):
         PeerLost
             Member `to` is known to have gone.
         """
+        if self._error is not None:
+            raise self._error
+        views = buffers(parts)
+        size = sum(map(len, views))
+        try:
+            self.peers[to].send(views)
+        except OSError as error:
+            raise self._error or PeerLost(to) from error
+        self.bytes_sent += size
 
     def receive(self, source: int) -> memoryview:
         """Wait for the next message from another member.
@@ -94,38 +114,70 @@ class Channel(Protocol):
         PeerLost
             That member has gone, and all messages that it sent were received.
         """
+        if self._error is not None:
+            raise self._error
+        began = time.perf_counter()
+        try:
+            message = self.peers[source].receive()
+        except OSError as error:
+            raise self._error or PeerLost(source) from error
+        self.seconds_waited += time.perf_counter() - began
+        self.bytes_received += len(message)
+        return message
 
     def abort(self, error: BaseException) -> None:
         """Make all waiting and all later calls raise `error`. The other members lose this one.
 
         Any thread may call this. Messages in transit may be lost.
         """
+        # The lock prevents an abort during close: a closed socket's number may already be reused.
+        with self._lock:
+            if self._error is None:
+                self._error = error
+                for peer in self.peers.values():
+                    peer.abort()
+        self._aborts.call()
 
     def narrow(self, size: int) -> None:
         """Continue as a gang of the first `size` members, including this one. The others have left."""
+        self.size = size
 
     def abort_too(self, end: Callable[[], Any]) -> None:
         """Call `end` when the channel is aborted, or at once if it already is. :meth:`close` cancels it."""
+        self._aborts.add(end)
 
     def close(self) -> None:
         """Leave the gang once all sent messages are on their way. End all threads, close all sockets."""
+        self.left.set()
+        if self._error is None:
+            for peer in self.peers.values():
+                peer.flush()
+            self._aborts.clear()
+        self.abort(ConnectionError("the channel was closed"))
+        with self._lock:
+            for peer in self.peers.values():
+                peer.close()
+
+    def leave(self) -> bool:
+        """Leave the gang; return whether the connections can be used for another run."""
+        try:
+            for peer in self.peers.values():
+                peer.leave()
+            for peer in self.peers.values():
+                peer.flush()
+                peer.check()
+        except OSError:
+            self.close()
+            return False
+        self.left.set()
+        self._aborts.clear()
+        return True
 
 
 def buffers(parts: tuple[Any, ...]) -> list[memoryview]:
     """Return the bytes of a message's parts without copying them. Empty parts are left out."""
     views = [memoryview(part) for part in parts]
     return [view.cast("B") for view in views if view.nbytes]
-
-
-def in_process(size: int) -> list[Channel]:
-    """Return the channels of a gang whose members are threads of this process.
-
-    A message is copied once, when it is sent. So the sender may change the parts at once, and the receiver
-    may write to the message.
-    """
-    members: list[_InProcess] = []
-    members += [_InProcess(rank, size, members) for rank in range(size)]
-    return list(members)
 
 
 class Aborts:
@@ -158,68 +210,9 @@ class Aborts:
             self._ends = []
 
 
-class OwnSide:
-    """What a channel of either kind knows about itself."""
-
-    def __init__(self, rank: int, size: int, *, encrypted: bool) -> None:
-        self.rank, self.size, self.encrypted = rank, size, encrypted
-        self.bytes_sent = self.bytes_received = 0
-        self.seconds_waited = 0.0
-        self.resources = Resources()
-        self.left = threading.Event()
-        self._error: BaseException | None = None
-        self._aborts = Aborts()
-
-    def narrow(self, size: int) -> None:
-        """See :meth:`.Channel.narrow`."""
-        self.size = size
-
-    def abort_too(self, end: Callable[[], Any]) -> None:
-        """See :meth:`.Channel.abort_too`."""
-        self._aborts.add(end)
-
-
-class _InProcess(OwnSide):
-    def __init__(self, rank: int, size: int, members: list[_InProcess]) -> None:
-        super().__init__(rank, size, encrypted=True)
-        self._members = members
-        # One inbox per sender. It contains messages, and an error as its last entry.
-        self._inboxes: list[SimpleQueue[memoryview | BaseException]] = [
-            SimpleQueue() for _ in range(size)
-        ]
-
-    def send(self, to: int, *parts: Any) -> None:
-        if self._error is not None:
-            raise self._error
-        if self._members[to]._error is not None:
-            raise PeerLost(to)
-        message = memoryview(bytearray().join(buffers(parts)))
-        self._members[to]._inboxes[self.rank].put(message)
-        self.bytes_sent += len(message)
-
-    def receive(self, source: int) -> memoryview:
-        if self._error is not None:
-            raise self._error
-        began = time.perf_counter()
-        message = self._inboxes[source].get()
-        self.seconds_waited += time.perf_counter() - began
-        if isinstance(message, BaseException):
-            self._inboxes[source].put(message)  # so that later calls also raise it
-            raise message
-        self.bytes_received += len(message)
-        return message
-
-    def abort(self, error: BaseException) -> None:
-        if self._error is not None:
-            return
-        self._error = error
-        for member in self._members:
-            member._inboxes[self.rank].put(PeerLost(self.rank))
-        for inbox in self._inboxes:
-            inbox.put(error)
-        self._aborts.call()
-
-    def close(self) -> None:
-        self.left.set()
-        self._aborts.clear()
-        self.abort(ConnectionError("the channel was closed"))
+def in_process(size: int) -> list[Channel]:
+    """Return the channels of a gang whose members are threads of this process."""
+    peers: list[dict[int, Connection]] = [{} for _ in range(size)]
+    for left, right in itertools.combinations(range(size), 2):
+        peers[left][right], peers[right][left] = pair()
+    return [Channel(rank, peers[rank], encrypted=True) for rank in range(size)]

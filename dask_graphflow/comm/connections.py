@@ -1,7 +1,8 @@
-"""Connections: a socket to another member. The task's thread reads it, and writes what it takes at once.
+"""Connections to another member: what all kinds do, and the kind that uses a socket.
 
-Other threads write the rest of long messages, and read the messages that follow long ones. So long messages
-are in transit while the task computes.
+The task's thread reads the socket, and writes what it takes at once. Other threads write the rest of long
+messages, and read the messages that follow long ones. So long messages are in transit while the task
+computes.
 
 A host that dies does not close its connections. TCP's keep-alive notices this only while no data is on its
 way to that host. While data is on its way, keep-alive does not run, and TCP retries for a quarter of an
@@ -19,6 +20,7 @@ import ssl
 import struct
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from queue import Empty, SimpleQueue
 from typing import Protocol
@@ -35,13 +37,71 @@ AWAKE = 50e-6  # seconds that a reader polls before it sleeps; waking up takes a
 LOOK, SILENCE = 5, 20  # seconds between checks of a peer; seconds of silence until it is lost
 
 
-class Connection:
+class Connection(ABC):
+    """A connection to another member, for one run after another."""
+
+    def __init__(self) -> None:
+        # How often the peer says that it has left a run, before any message of this one.
+        self._ends = 0
+
+    @abstractmethod
+    def send(self, views: list[memoryview]) -> None:
+        """Send a message without waiting until it is received."""
+
+    def leave(self) -> None:
+        """Tell the peer that this run has ended here. The connection can be used for another run."""
+        self._send_end()
+        self._ends += 1
+
+    def receive(self, patience: float | None = None) -> memoryview:
+        """Wait for the next message.
+
+        Raise TimeoutError if none begins to arrive within `patience` seconds.
+        """
+        while self._ends:
+            if self._next(patience) is not None:
+                raise ConnectionAbortedError("a message of an earlier run was not received")
+            self._ends -= 1
+        message = self._next(patience)
+        if message is None:
+            raise ConnectionResetError("the peer has left the run")
+        return message
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise an error if the connection is known to be broken."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Wait until the peer can receive everything that was sent, even if this process ends."""
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Make all threads that wait for this connection fail, on both sides."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection, after :meth:`abort`. Messages that were not flushed are lost."""
+
+    @abstractmethod
+    def _send_end(self) -> None:
+        """Send what says that the run has ended here."""
+
+    @abstractmethod
+    def _next(self, patience: float | None) -> memoryview | None:
+        """Return the next message; None if the peer has left the run."""
+
+
+class SocketConnection(Connection):
     """A connected socket to another member, which this object closes.
 
-    The name is that of the thread that writes, if one is needed.
+    After a long message, a thread reads the next one ahead. That one is likely to be long too, so it
+    arrives while the task's thread does something else. The name is that of the thread that writes, if one
+    is needed.
     """
 
     def __init__(self, line: socket.socket, name: str) -> None:
+        super().__init__()
         self._socket, self._name = line, name
         _tune(line)
         self._line: _Line = _Secure(line) if isinstance(line, ssl.SSLSocket) else _Plain(line)
@@ -53,8 +113,6 @@ class Connection:
         self._length = memoryview(bytearray(LENGTH.size))
         self._reader: threading.Thread | None = None
         self._reading_ahead = False  # whether the reader thread reads the next message
-        # How often the peer says that it has left a run, before any message of this one.
-        self._ends = 0
         self._wanted = threading.Semaphore(0)
         self._ahead: SimpleQueue[memoryview | OSError | None] = SimpleQueue()
 
@@ -62,10 +120,8 @@ class Connection:
         """Send a message: write what the socket takes at once, and leave the rest to a thread."""
         self._put([memoryview(LENGTH.pack(sum(map(len, views)))), *views])
 
-    def leave(self) -> None:
-        """Tell the peer that this run has ended here. The connection can be used for another run."""
+    def _send_end(self) -> None:
         self._put([memoryview(LENGTH.pack(END))])
-        self._ends += 1
 
     def _put(self, views: list[memoryview]) -> None:
         with self._changed:
@@ -81,23 +137,8 @@ class Connection:
                 self._thread = threading.Thread(target=self._write, name=self._name, daemon=True)
                 self._thread.start()
 
-    def receive(self, patience: float | None = None) -> memoryview:
-        """Wait for the next message; raise TimeoutError if none begins to arrive within `patience` seconds.
-
-        After a long message, a thread reads the next one ahead. That one is likely to be long too, so it
-        arrives while the caller does something else.
-        """
-        while self._ends:
-            if self._next(patience) is not None:
-                raise ConnectionAbortedError("a message of an earlier run was not received")
-            self._ends -= 1
-        message = self._next(patience)
-        if message is None:
-            raise ConnectionResetError("the peer has left the run")
-        return message
-
     def check(self) -> None:
-        """Raise an error if the connection is known to be broken."""
+        """See :meth:`Connection.check`."""
         if self._error is not None:
             raise self._error
         with contextlib.suppress(BlockingIOError):
@@ -106,7 +147,6 @@ class Connection:
             _some(len(socket.socket.recv(self._socket, 1, flags)))
 
     def _next(self, patience: float | None) -> memoryview | None:
-        """Return the next message; None if the peer has left the run."""
         if self._reading_ahead:
             try:
                 came = self._ahead.get(timeout=patience)
@@ -136,7 +176,7 @@ class Connection:
             self._changed.wait_for(lambda: not self._unsent or self._error is not None)
 
     def abort(self) -> None:
-        """Make all threads that wait for this connection fail."""
+        """See :meth:`Connection.abort`."""
         with contextlib.suppress(OSError):
             # Not SSLSocket.shutdown, which would also end the encryption.
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)

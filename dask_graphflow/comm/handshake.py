@@ -1,6 +1,6 @@
-"""Connect the members of a run to each other, even if strangers connect to their ports.
+"""Connect the members of a run to each other by sockets, even if strangers connect to their ports.
 
-Each member calls all members of lower rank and is called by all members of higher rank. One thread serves
+Each member calls the members of lower rank and is called by those of higher rank. One thread serves
 all connections: it waits until any of them is ready, so a silent stranger does not delay the others.
 
 The caller speaks first: its hello carries a proof (an HMAC) that it knows the run's secret. Then the called
@@ -75,7 +75,7 @@ class _Talk:
 
 
 class Meeting:
-    """All connections of one member, while they are being made.
+    """The sockets of one member, while they are being connected.
 
     Parameters
     ----------
@@ -86,6 +86,8 @@ class Meeting:
         This member's rank.
     addresses : sequence of (host, port)
         The addresses of all members, by rank.
+    others : set of int
+        The members to connect to.
     secret : bytes or bytearray
         The run's secret.
     contexts : (SSLContext, SSLContext) or None
@@ -97,24 +99,27 @@ class Meeting:
         listening: socket.socket,
         rank: int,
         addresses: Sequence[tuple[str, int]],
+        others: set[int],
         secret: bytes | bytearray,
         contexts: Contexts | None,
     ) -> None:
         self._listening, self._rank, self._addresses = listening, rank, addresses
+        self._others = others
         self._secret, self._contexts = secret, contexts
         self._lines: dict[int, socket.socket] = {}
         self._talks: dict[_Talk, None] = {}  # oldest first
         self._hellos: set[bytes] = set()
-        self._callers = len(addresses) - 1 - rank  # members that still have to call
-        self._due = dict.fromkeys(range(rank), 0.0)  # when to call each member next
-        self._tries = [0] * rank
+        called = {other for other in others if other < rank}
+        self._callers = others - called  # members that still have to call
+        self._due = dict.fromkeys(called, 0.0)  # when to call each member next
+        self._tries = dict.fromkeys(called, 0)
         self._deadline = 0.0
         self._selector = selectors.DefaultSelector()
 
     def connect(
         self, deadline: float, error: Callable[[], BaseException | None]
     ) -> dict[int, socket.socket]:
-        """Return a connection to each other member, by rank.
+        """Return a socket that is connected to each of the other members, by rank.
 
         It gives up at `deadline`, by the monotonic clock. While it waits, it calls `error` repeatedly, and
         raises the exception that it returns. It raises PeerLost if a member cannot be reached, or does not
@@ -122,12 +127,12 @@ class Meeting:
         """
         self._deadline = deadline
         try:
-            self._where = [self._resolve(other) for other in range(self._rank)]
+            self._where = {other: self._resolve(other) for other in self._due}
             if self._callers:
                 self._listening.setblocking(False)
                 self._listening.listen(BACKLOG)
                 self._selector.register(self._listening, selectors.EVENT_READ)
-            while len(self._lines) < len(self._addresses) - 1:
+            while len(self._lines) < len(self._others):
                 if (stop := error()) is not None:
                     raise stop
                 self._look()
@@ -145,8 +150,7 @@ class Meeting:
         """Do everything that is due, and then serve the connections that are ready."""
         now = time.monotonic()
         if now >= self._deadline:
-            missing = set(range(len(self._addresses))) - {self._rank, *self._lines}
-            raise PeerLost(min(missing))
+            raise PeerLost(min(self._others - self._lines.keys()))
         for talk in [talk for talk in self._talks if now >= talk.until]:
             self._drop(talk, TimeoutError())
         for other in [other for other, due in self._due.items() if now >= due]:
@@ -212,7 +216,7 @@ class Meeting:
             self._forget(talk)
             self._lines[done.value] = talk.line
             if talk.called is None:
-                self._callers -= 1
+                self._callers.remove(done.value)
                 if not self._callers:
                     self._selector.unregister(self._listening)
                     self._listening.close()
@@ -274,7 +278,7 @@ class Meeting:
         nonce = secrets.token_bytes(NONCE)
         _send(talk, nonce + self._prove(b"called", hello + nonce))
         yield from self._check_proof(talk, b"caller", hello + nonce)
-        if not self._rank < caller < len(self._addresses) or caller in self._lines:
+        if caller not in self._callers:
             raise ConnectionError
         return int(caller)
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .sockets import Sockets
+from .channel import Channel
 
 logger = logging.getLogger(__name__)
 
@@ -28,15 +28,15 @@ Key = tuple[tuple[Any, ...], int]
 class MemberLinks:
     """The connections of a member to all others, for one run after another.
 
-    `members` is the number of members in this process, and `sockets` the channel of the first run.
+    `members` is the number of members on this worker, and `channel` that of the first run.
     """
 
-    def __init__(self, shards: Sequence[Any], members: int, sockets: Sockets) -> None:
-        self.key: Key = tuple(shards), sockets.rank
+    def __init__(self, shards: Sequence[Any], members: int, channel: Channel) -> None:
+        self.key: Key = tuple(shards), channel.rank
         self.members = members
-        self._peers, self._encrypted = sockets.peers, sockets.encrypted
+        self._peers, self._encrypted = channel.peers, channel.encrypted
 
-    def lead(self, run: bytes) -> Sockets | None:
+    def lead(self, run: bytes) -> Channel | None:
         """Name the run, as member 0. Return a channel once all others have agreed, otherwise None."""
         deadline = time.monotonic() + PATIENCE
         try:
@@ -59,7 +59,7 @@ class MemberLinks:
             self.close()
             return None
 
-    def agree(self) -> Sockets | None:
+    def agree(self) -> Channel | None:
         """Say yes to the run that member 0 has named. Return a channel if all others do too."""
         try:
             self._peers[0].send([memoryview(b"yes")])
@@ -69,9 +69,9 @@ class MemberLinks:
             return None
         return self.channel()
 
-    def channel(self) -> Sockets:
+    def channel(self) -> Channel:
         """Return a channel for the next run, to which all members have agreed."""
-        return Sockets(self.key[1], self._peers, encrypted=self._encrypted)
+        return Channel(self.key[1], self._peers, encrypted=self._encrypted)
 
     def broken(self) -> bool:
         """Say whether a connection is known to be broken."""
@@ -102,7 +102,7 @@ class KeptLinks:
 
     def take(
         self, shards: Sequence[Any], rank: int, run: str, ready: Callable[[], bool]
-    ) -> tuple[MemberLinks, Sockets] | None:
+    ) -> tuple[MemberLinks, Channel] | None:
         """Agree on a run with the other members. Return the links that it uses, and a channel.
 
         Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`. Before
@@ -124,7 +124,7 @@ class KeptLinks:
             return None
         return links, channel
 
-    def keep(self, links: MemberLinks, channel: Sockets, wanted: Callable[[], bool]) -> None:
+    def keep(self, links: MemberLinks, channel: Channel, wanted: Callable[[], bool]) -> None:
         """Leave a gang, as :meth:`.Channel.close` does, and keep its connections for another run.
 
         They are closed unless they are `wanted`: this member's shard is still in memory.

@@ -1,9 +1,11 @@
-"""Channels between processes: one TCP connection for each pair of members of a gang.
+"""Connections between processes: one TCP connection for each pair of members of a gang.
 
 The thread of the task reads its sockets itself, and writes what they take at once. A round trip of short
 messages takes 30 us this way; with another thread or an event loop it would take 70 us or more. Longer
 messages are left to two threads per peer, which are started when they are first needed. So all members may
 send before any of them receives.
+
+Members of one process hand each other messages in memory instead (:mod:`.process_meeting`).
 
 When a connection begins, each side proves that it knows the run's secret (:mod:`.handshake`). With TLS
 contexts the connection is encrypted. Without TLS, as in Dask, others on the network can read and change
@@ -14,14 +16,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from .channel import OwnSide, PeerLost, buffers
-from .connections import Connection
+from .channel import Channel
+from .connections import SocketConnection
 from .handshake import Contexts, Meeting
+from .process_meeting import ProcessMeeting, wake
 
 
 class Listener:
@@ -56,101 +57,36 @@ class Listener:
         self._secret, self._contexts = secret, ssl
         self._error: BaseException | None = None
 
-    def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Sockets:
+    def connect(
+        self,
+        rank: int,
+        addresses: Sequence[tuple[str, int]],
+        timeout: float,
+        here: Iterable[int] = (),
+    ) -> Channel:
         """Connect to all other members within `timeout` seconds, and close the port.
 
-        It raises PeerLost if a member does not connect in time, or does not know the secret.
+        `here` are the ranks of all members in this process; they connect in memory. It raises PeerLost if a
+        member does not connect in time, or does not know the secret.
         """
-        meeting = Meeting(self._socket, rank, addresses, self._secret, self._contexts)
-        with contextlib.closing(self):
-            lines = meeting.connect(time.monotonic() + timeout, lambda: self._error)
-        peers = {
-            other: Connection(line, f"graphflow-send-{rank}-{other}")
+        deadline = time.monotonic() + timeout
+        beside = set(here) - {rank}
+        others = set(range(len(addresses))) - beside - {rank}
+        with contextlib.closing(self), ProcessMeeting(self._secret, rank, beside) as nearby:
+            nearby.wait(timeout, lambda: self._error)
+            meeting = Meeting(self._socket, rank, addresses, others, self._secret, self._contexts)
+            lines = meeting.connect(deadline, lambda: self._error)
+        peers = nearby.ends | {
+            other: SocketConnection(line, f"graphflow-send-{rank}-{other}")
             for other, line in lines.items()
         }
-        return Sockets(rank, peers, encrypted=self._contexts is not None)
+        return Channel(rank, peers, encrypted=self._contexts is not None)
 
     def abort(self, error: BaseException) -> None:
         """Make a waiting or later :meth:`connect` raise `error`. Any thread may call this."""
         self._error = self._error or error
+        wake()
 
     def close(self) -> None:
         """Close the port."""
         self._socket.close()
-
-
-class Sockets(OwnSide):
-    """A :class:`~.channel.Channel` on connections, which :class:`~.links.KeptLinks` may keep afterwards.
-
-    Attributes
-    ----------
-    peers : dict of int to Connection
-        The connections to the other members, by rank.
-    """
-
-    def __init__(self, rank: int, peers: dict[int, Connection], *, encrypted: bool) -> None:
-        super().__init__(rank, len(peers) + 1, encrypted=encrypted)
-        self.peers = peers
-        self._lock = threading.Lock()
-
-    def send(self, to: int, *parts: Any) -> None:
-        """See :meth:`.Channel.send`."""
-        if self._error is not None:
-            raise self._error
-        views = buffers(parts)
-        size = sum(map(len, views))
-        try:
-            self.peers[to].send(views)
-        except OSError as error:
-            raise self._error or PeerLost(to) from error
-        self.bytes_sent += size
-
-    def receive(self, source: int) -> memoryview:
-        """See :meth:`.Channel.receive`."""
-        if self._error is not None:
-            raise self._error
-        began = time.perf_counter()
-        try:
-            message = self.peers[source].receive()
-        except OSError as error:
-            raise self._error or PeerLost(source) from error
-        self.seconds_waited += time.perf_counter() - began
-        self.bytes_received += len(message)
-        return message
-
-    def abort(self, error: BaseException) -> None:
-        """See :meth:`.Channel.abort`."""
-        # The lock prevents an abort during close: a closed socket's number may already be reused.
-        with self._lock:
-            if self._error is None:
-                self._error = error
-                for peer in self.peers.values():
-                    peer.abort()
-        self._aborts.call()
-
-    def close(self) -> None:
-        """See :meth:`.Channel.close`."""
-        self.left.set()
-        if self._error is None:
-            for peer in self.peers.values():
-                peer.flush()
-            self._aborts.clear()
-        self.abort(ConnectionError("the channel was closed"))
-        with self._lock:
-            for peer in self.peers.values():
-                peer.close()
-
-    def leave(self) -> bool:
-        """Leave the gang; return whether the connections can be used for another run."""
-        try:
-            for peer in self.peers.values():
-                peer.leave()
-            for peer in self.peers.values():
-                peer.flush()
-                peer.check()
-        except OSError:
-            self.close()
-            return False
-        self.left.set()
-        self._aborts.clear()
-        return True

@@ -27,7 +27,8 @@ from distributed.worker_state_machine import SecedeEvent
 
 from dask_graphflow.comm.channel import Channel, PeerLost
 from dask_graphflow.comm.member_links import KeptLinks, MemberLinks
-from dask_graphflow.comm.sockets import Listener, Sockets
+from dask_graphflow.comm.process_meeting import process_name
+from dask_graphflow.comm.sockets import Listener
 from dask_graphflow.exceptions import WorkerLostError
 
 from .clients import register_plugins
@@ -306,18 +307,20 @@ def join_gang(
 
 def _connect(
     worker: Any, membership: Membership, member: _Member, shards: list[Any], run: dict[str, Any]
-) -> tuple[MemberLinks, Sockets]:
+) -> tuple[MemberLinks, Channel]:
     """Connect to the other members, which the scheduler brings together."""
     secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
     listen, advertised = _hosts(worker)
     with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
-        address = advertised, listener.port
+        address = advertised, listener.port, process_name()
         membership.tell("join", member=member.id, address=address, **run)
         start = member.wait()
         secret[:] = start["secret"]
         member.waits_for(listener)
         member.connecting = time.monotonic()
-        channel = listener.connect(run["rank"], start["addresses"], run["timeout"])
+        addresses = [(host, port) for host, port, _ in start["addresses"]]
+        here = [other for other, at in enumerate(start["addresses"]) if at[2] == address[2]]
+        channel = listener.connect(run["rank"], addresses, run["timeout"], here)
         member.connecting = math.inf
     return MemberLinks(shards, start["members"], channel), channel
 
@@ -338,7 +341,7 @@ def _hosts(worker: Any) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def _open(channel: Sockets, leave: Callable[[], None]) -> Iterator[None]:
+def _open(channel: Channel, leave: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     except BaseException as error:

@@ -46,7 +46,7 @@ LOOK = f"Look at the workers' logs and memory, {AGAIN}"
 class _Arrival:
     id: str  # unique for each run of the member's task
     worker: str
-    address: tuple[str, int]
+    address: tuple[str, int, str]  # host, port, and the name of the process
 
 
 @dataclass(eq=False)
@@ -166,7 +166,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         member: str,
         gang: str,
         rank: int,
-        address: tuple[str, int],
+        address: tuple[str, int, str],
         **details: Any,
     ) -> None:
         if not self._runs_on(worker, gang, rank):
@@ -194,7 +194,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         if run is None or not _has(run, member):
             self._tell(worker, member)
         elif late:
-            host, port = run.members[lost].address if lost in run.members else ("?", "?")
+            host, port, _ = run.members[lost].address if lost in run.members else ("?", "?", "")
             self._fail(
                 run,
                 f"its members could not connect to each other within {run.timeout:g} s: {worker} has "

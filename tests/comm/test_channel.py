@@ -16,6 +16,7 @@ import pytest
 from members import KINDS, SECRET, by_sockets, connecting, contexts, each, reached
 from wire import HOSTS, hosts
 
+from dask_graphflow.comm import process_meeting
 from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.comm.sockets import Listener
 
@@ -166,8 +167,8 @@ def test_a_member_that_leaves_has_delivered_its_messages(connected, length):
 
 
 def resources():
-    """Return the threads and the open files and sockets of this process."""
-    found = {thread.name for thread in threading.enumerate()}
+    """Return the threads and the open files and sockets of this process, and the connections in memory."""
+    found = {thread.name for thread in threading.enumerate()} | process_meeting._offered.keys()
     for descriptor in map(int, os.listdir("/dev/fd")):
         with contextlib.suppress(OSError):  # the one that listed them is closed
             found.add((descriptor, os.fstat(descriptor).st_ino))
@@ -215,15 +216,17 @@ def test_nothing_is_left_behind(end, tls):
     assert not left_behind(before)
 
 
+@pytest.mark.parametrize("here", [(), (0, 1)], ids=["sockets", "memory"])
 @pytest.mark.parametrize("wrong", [0, 1])
-def test_a_connection_without_the_secret_is_refused(wrong):
+def test_a_connection_without_the_secret_is_refused(wrong, here):
     before = resources()
     with pytest.raises(PeerLost):
-        by_sockets(2, secrets={wrong: b"of another run"}, timeout=1)
+        by_sockets(2, secrets={wrong: b"of another run"}, timeout=1, here=here)
     assert not left_behind(before)
 
 
-def test_a_missing_member_is_waited_for_until_the_timeout():
+@pytest.mark.parametrize("here", [(), (0, 1), (0, 1, 2)], ids=["sockets", "mixed", "memory"])
+def test_a_missing_member_is_waited_for_until_the_timeout(here):
     before = resources()
     listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
     addresses = [("127.0.0.1", listener.port) for listener in listeners]
@@ -231,7 +234,7 @@ def test_a_missing_member_is_waited_for_until_the_timeout():
     def member(rank):
         began = time.perf_counter()
         with pytest.raises(PeerLost) as lost:
-            listeners[rank].connect(rank, addresses, 0.5)
+            listeners[rank].connect(rank, addresses, 0.5, here)
         assert 0.4 < time.perf_counter() - began < 2
         return lost.value.rank
 
@@ -240,8 +243,13 @@ def test_a_missing_member_is_waited_for_until_the_timeout():
     assert not left_behind(before)
 
 
-@pytest.mark.parametrize("rank", [0, 1], ids=["listening", "calling"])
-def test_abort_ends_a_member_that_still_connects(rank):
+@pytest.mark.parametrize(
+    ("rank", "here"),
+    [(0, ()), (1, ()), (0, (0, 1)), (1, (0, 1))],
+    ids=["listening", "calling", "lower in memory", "higher in memory"],
+)
+def test_abort_ends_a_member_that_still_connects(rank, here):
+    before = resources()
     silent = socket.create_server(("127.0.0.1", 0))
     listener = Listener("127.0.0.1", SECRET)
     addresses = [silent.getsockname(), silent.getsockname()]
@@ -249,10 +257,32 @@ def test_abort_ends_a_member_that_still_connects(rank):
     timer.start()
     began = time.perf_counter()
     with pytest.raises(CancelError, match="stop"):
-        listener.connect(rank, addresses, 20)
+        listener.connect(rank, addresses, 20, here)
     assert time.perf_counter() - began < 2
     timer.join()
     silent.close()
+    assert not left_behind(before)
+
+
+def test_a_member_that_stops_connecting_is_lost_for_those_that_met_it_in_memory():
+    listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
+    addresses = [("127.0.0.1", listener.port) for listener in listeners]
+    stop = CancelError("stop")
+
+    def member(rank):
+        if rank == 0:  # it is the only one that waits for member 2, which never comes
+            with pytest.raises(CancelError, match="stop"):
+                listeners[0].connect(0, addresses, 20, (0, 1))
+            return
+        channel = listeners[1].connect(1, addresses[:2], 20, (0, 1))
+        listeners[0].abort(stop)
+        with pytest.raises(PeerLost) as lost:
+            channel.receive(0)
+        assert lost.value.rank == 0
+        channel.close()
+
+    each(member, range(2))
+    listeners[2].close()
 
 
 @pytest.mark.parametrize("tls", [None, contexts], ids=["plain", "tls"])

@@ -17,12 +17,14 @@ SHARDS = ("shard-0", "shard-1", "shard-2")
 opened = []  # links and channels of runs that have not been left
 
 
-@pytest.fixture(params=["sockets", "tls"])
+@pytest.fixture(params=["sockets", "tls", "mixed", "memory"])
 def kept(request, monkeypatch):
     """Return the links that three members keep after a first run."""
     monkeypatch.setattr(member_links, "PATIENCE", 20)
     every = [member_links.KeptLinks() for _ in SHARDS]
-    for channel in by_sockets(3, contexts() if request.param == "tls" else None):
+    tls = contexts() if request.param == "tls" else None
+    here = {"mixed": (0, 2), "memory": range(3)}.get(request.param, ())
+    for channel in by_sockets(3, tls, here=here):
         one = member_links.MemberLinks(SHARDS, 1, channel)
         opened.append((one, channel))
     leave(every)

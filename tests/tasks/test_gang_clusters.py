@@ -10,6 +10,7 @@ from distributed import Client, Security
 from gangs import META, expected, found, frame, nothing_left, total, where
 from members import certified as certified_in
 
+from dask_graphflow.comm.memory import MemoryConnection
 from dask_graphflow.tasks import gang
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
@@ -19,6 +20,19 @@ pytestmark = pytest.mark.filterwarnings("default")
 def test_a_worker_in_the_process_of_its_client():
     with two_workers(processes=False) as cluster, Client(cluster):
         assert found(gang.run(frame(3), total, META).compute()) == expected(3)
+        assert gang.run(frame(3), by_memory, META).compute().total.tolist() == [2, 2, 2]
+
+
+def test_only_members_of_one_process_send_messages_in_memory(client):
+    assert gang.run(frame(2), by_memory, META).compute().total.tolist() == [0, 0]
+    assert sorted(gang.run(frame(3), by_memory, META).compute().total) == [0, 1, 1]
+
+
+def by_memory(channel, shard, rank):
+    """Return how many other members are connected in memory."""
+    part = total(channel, shard, rank)
+    peers = channel.peers.values()
+    return part.assign(total=sum(isinstance(peer, MemoryConnection) for peer in peers))
 
 
 @pytest.fixture(scope="module")

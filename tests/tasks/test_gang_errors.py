@@ -108,7 +108,7 @@ def test_members_that_cannot_connect_end_the_run(mortal):
 def put_a_firewall_up():
     from dask_graphflow.comm import channel, sockets
 
-    def connect(self, rank, addresses, timeout):
+    def connect(self, rank, addresses, timeout, here):
         time.sleep(timeout)
         raise channel.PeerLost(1 - rank)
 

@@ -52,6 +52,17 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path, kind, capl
     assert nothing_left(mortal)
 
 
+def test_members_of_one_process_lose_one_of_another_process(mortal, tmp_path):
+    run = mortal.compute(gang.run(frame(3), total, META, 300, 0.005, tmp_path))
+    processes = list(began(tmp_path, 3).values())
+    (alone,) = (process for process in processes if processes.count(process) == 1)
+    os.kill(alone, signal.SIGKILL)
+    assert found(run.result(timeout=30)) == expected(3)
+    assert found(gang.run(frame(3), total, META, 2).compute()) == expected(3)
+    del run
+    assert nothing_left(mortal)
+
+
 @pytest.mark.parametrize("dropped", [False, True], ids=["all kept", "the others dropped"])
 @KINDS
 def test_a_part_that_is_lost_after_the_run_is_made_again_by_all(mortal, tmp_path, kind, dropped):
