@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 from functools import partial
 from typing import Any
 
@@ -146,8 +147,10 @@ def _most_rows(edges: Any, spec: GraphSpec) -> float:
     rows = num_rows(edges)
     if rows is not None:
         return rows
-    size = placement.count_held_bytes(find_held(edges.expr)[1])
-    if size is None:
+    held = find_held(edges.expr)[1]
+    size = placement.count_held_bytes(held)
+    # Until a worker has imported dask_cudf, Dask counts only the Python object of a cuDF frame.
+    if size is None or size <= len(held) * sys.getsizeof(edges._meta):
         return math.inf
     return size / sum(_least_bytes(edges._meta[column].dtype) for column in spec.columns.columns)
 

@@ -10,12 +10,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ENDS, fewer, partitioned, to_host
+from conftest import ENDS, fewer, frame, partitioned, to_host
 from distributed import wait
 from members import eventually
 from shapes import ASKED, KINDS, power_law, same
 
 import dask_graphflow as gf
+from dask_graphflow.api import member_plan
 from dask_graphflow.costs import choose_members
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.build import Size
@@ -117,6 +118,19 @@ def test_graphs_that_are_never_split_need_no_build_to_tell(device, most, threads
         for vertices in np.logspace(0, 9, 19):
             assert choose_members.choose(size(vertices, edges, device), *how, MANY)[0] == 1
     assert not choose_members.never_split(float("inf"), *how, device=device)
+
+
+@pytest.mark.parametrize(("bytes_each", "decides"), [(10_000, False), (48, True)])
+def test_a_size_of_python_objects_does_not_tell_that_a_graph_is_small(
+    monkeypatch, bytes_each, decides
+):
+    """Dask counts 48 bytes for a frame on a GPU until the worker has imported dask_cudf."""
+    edges = partitioned(frame([[1, 2], [2, 3]]), 2)
+    monkeypatch.setattr(placement, "slots", lambda: Slots(("one", "two"), 1, 1))
+    monkeypatch.setattr(member_plan, "num_rows", lambda _: None)
+    monkeypatch.setattr(member_plan, "find_held", lambda _: ([], [None, None]))
+    monkeypatch.setattr(placement, "count_held_bytes", lambda held: bytes_each * len(held))
+    assert (gf.Graph(edges, **ENDS)._shards.plan.choose is not None) is decides
 
 
 def chosen(size, most, threads, room, *, count):
