@@ -13,7 +13,7 @@ from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.priorities import places_of
-from dask_graphflow.operators.search.repair import never_reached, repair_paths
+from dask_graphflow.operators.search.repair import never_reached, pays, repair_paths
 from dask_graphflow.operators.view import GraphView
 
 # A member's rows of a search from one source: numbers of owned vertices in the order of their positions,
@@ -41,7 +41,8 @@ class SearchResult(NamedTuple):
         """Declare the option that takes the result of an earlier version of the graph."""
         fills = {"distance": never_reached(distance)}
         without = "targets", "by_source"
-        return Previous(fills, kept=["predecessor"], alone=True, without=without)
+        rule = pays if np.dtype(distance).kind == "i" else None
+        return Previous(fills, ["predecessor"], alone=True, pays=rule, without=without)
 
     @staticmethod
     def answer_repaired(

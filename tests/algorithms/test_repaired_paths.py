@@ -190,6 +190,19 @@ def test_targets_and_each_source_are_searched_from_scratch(roads, repairs, caplo
     assert "from scratch" in caplog.text
 
 
+@pytest.mark.parametrize(("limit", "value"), [("FEW", 1 << 20), ("VERTICES", 1 << 20)])
+def test_only_searches_with_weights_follow_small_results_and_many_changes(
+    roads, repairs, monkeypatch, limit, value
+):
+    monkeypatch.setattr(repair, limit, value)
+    g, new = roads
+    for name, repaired in ("bfs", []), ("sssp", [True]):
+        call = CALLS[name]
+        found = call(new, [0], previous=call(g, [0]).compute()).compute()
+        pd.testing.assert_frame_equal(found, call(new, [0]).compute())
+        assert repairs == repaired
+
+
 def test_a_negative_weight_of_a_new_edge_is_found(roads):
     g, _ = roads
     earlier = g.sssp([0]).compute()

@@ -23,6 +23,19 @@ logger = logging.getLogger(__name__)
 SHARES, LEAST = (16, 8), 1 << 10
 
 
+# A search without weights takes less time than the alignment of its earlier result, and a repair, if it
+# reached few vertices, or if one pair in less than so many vertices has changed.
+FEW, VERTICES = 1 << 16, 1 << 9
+
+
+def pays(g: GraphView, reached: int) -> bool:
+    """Return whether a repair may take less time than a search without weights that reached vertices."""
+    change = g.member.shard.change
+    assert change is not None, "no update made the graph"
+    changed = int(np.count_nonzero(change.before != change.after))
+    return reached >= FEW and changed * VERTICES <= g.size
+
+
 def never_reached(dtype: Any) -> Any:
     """Return the distance of vertices that were not reached."""
     return np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
