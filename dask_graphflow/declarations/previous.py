@@ -103,7 +103,7 @@ class Previous(Earlier):
         """Return what resolves the frame; raise if it is known now that it is another result."""
         needed = {name: columns[name] for name in (*self.fills, *self.kept)}
         used = all(options[name] is None or options[name] is False for name in self.without)
-        expected = Expected(token, needed, self.fills, self.kept, self.alone, self.pays, used)
+        expected = Expected(self, token, needed, used)
         expected.check(frame)
         return expected.resolve
 
@@ -112,12 +112,9 @@ class Previous(Earlier):
 class Expected:
     """The result that a call takes as `previous`."""
 
+    rule: Previous
     token: ResultToken
     dtypes: Mapping[str, Any]  # of the needed columns, as the result declares them
-    fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
-    kept: Sequence[str]  # the columns whose ids are not looked up; see :class:`Previous`
-    alone: bool  # whether only a single member on the host uses it
-    pays: Callable[[Any, int], bool] | None  # see :class:`Previous`
     used: bool  # whether the algorithm uses it with the other options
 
     def check(self, frame: Any) -> None:
@@ -141,20 +138,19 @@ class Expected:
         frame = parts[0] if len(parts) == 1 else frames.stack(parts)
         if rows != {len(frame)}:
             raise self._changed(f"has {counted(len(frame), 'row')} instead of {max(rows):,}")
-        if not self.used or (self.alone and not self._pays(g, len(frame))):
+        if not self.used or (self.rule.alone and not self._pays(g, len(frame))):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
         ids = _ids_of(frame, g.empty_ids)
-        aligned = align(g.member.shard, g.member.exchange, ids)
-        if aligned is None:
+        chosen, at, known, once = align(g.member.shard, g.member.exchange, ids)
+        if not (known and once):
             raise self._changed("has other ids")
-        chosen, at = aligned
         columns: dict[str, Any] = {}
-        for name in self.kept:
+        for name in self.rule.kept:
             row_of = np.full(g.owned, -1)
             row_of[at] = np.arange(len(frame))[chosen]
             columns[name] = EarlierIds(row_of, self._ids(g, frame, name))
-        for name, fill in self.fills.items():
+        for name, fill in self.rule.fills.items():
             values = self._values(g, frame, name)[chosen]
             if isinstance(at, slice):  # all vertices in order
                 columns[name] = move_to(g.column(0, values.dtype, 0), values)
@@ -167,9 +163,9 @@ class Expected:
         """Return whether a result of an algorithm that is alone is worth its alignment."""
         if g.member.shard.on_device or not g.member.alone:
             return False
-        if self.pays is not None and not self.pays(g, rows):
+        if self.rule.pays is not None and not self.rule.pays(g, rows):
             return False
-        numbered = any(self.dtypes[name] in IDS for name in self.fills)
+        numbered = any(self.dtypes[name] in IDS for name in self.rule.fills)
         types = g.empty_ids.dtypes
         return not numbered or (len(types) == 1 and frames.are_integers(types))
 
@@ -221,11 +217,11 @@ class Expected:
             ids = vertex_ids.named(ids, g.empty_ids, PREVIOUS)
         # If a group is named after its first member, the distinct ids ascend.
         codes, ids = renumber.factorize(ids)
-        aligned = align(g.member.shard, g.member.exchange, ids)
-        if aligned is None:
+        chosen, at, known, once = align(g.member.shard, g.member.exchange, ids)
+        if not (known and once):
             return None
         numbers = np.empty(len(ids), np.int64)
-        numbers[aligned[0]] = np.arange(g.owned)[aligned[1]]
+        numbers[chosen] = np.arange(g.owned)[at]
         return numbers[codes]
 
     @property
