@@ -46,6 +46,8 @@ def align(shard: Shard, exchange: Exchange, ids: Any) -> Aligned:
 def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[slice, Any]:
     """Return this member's rows and positions, as :func:`align` does, if all ids ascend; else no rows."""
     none = slice(0, 0), np.empty(0, np.int64)
+    if shard.placed is not None:  # positions are not in the order of the ids
+        return none
     if shard.ids is not None:
         return merge_ids(shard.ids, to_frame(ids, shard.like)) or none
     has, start = occurs(shard, exchange), shard.base + shard.low
