@@ -51,17 +51,20 @@ def places_of(among: Any, ids: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return first, stop
 
 
-def merge_ids(among: Any, ids: Any) -> tuple[slice, np.ndarray] | None:
+def merge_ids(among: Any, ids: Any) -> tuple[slice, Any] | None:
     """Find ascending ids in a range of sorted ids; return which of them are in the range, and their rows.
 
-    If the ids do not ascend, some of them may be missing from the result. None if one of the ids is between
-    two ids of the range, or for types that :func:`search_ids` cannot search.
+    The rows are an array of int64, or a slice if the ids are those of the range. If the ids do not ascend,
+    some of them may be missing from the result. None if one of the ids is between two ids of the range, or
+    for types that :func:`search_ids` cannot search.
     """
     if not (is_pandas(type(among)) and len(among)):
         return None
     columns, values = _comparable(among, ids)
     if not columns:
         return None
+    if len(ids) == len(among) and all(map(_are_same, columns, values)):
+        return slice(0, len(ids)), slice(0, len(ids))
     # Where the range begins and ends among the ids.
     first, stop = np.zeros(2, np.int64), np.full(2, len(ids), np.int64)
     for name, given in zip(among, values, strict=True):
@@ -86,6 +89,10 @@ def _comparable(among: Any, ids: Any) -> tuple[list[Any], list[Any]]:
         for own, given, kind, other in zip(columns, values, among.dtypes, ids.dtypes, strict=True)
     )
     return (columns, values) if all(columns) and all(alike) else ([], [])
+
+
+def _are_same(column: tuple[np.ndarray, ...], values: tuple[np.ndarray, ...]) -> bool:
+    return all(map(np.array_equal, column, values))
 
 
 def arrays_of(column: pd.Series) -> tuple[np.ndarray, ...]:
