@@ -118,7 +118,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     host_threads.WORTH = 1  # so that the small arrays of tests go to several threads
     # So that the small results of tests are brought up to date.
-    repair.FEW = repair.VERTICES = 0
+    repair.FEW = repair.VERTICES = repair.OF_ROADS = 0
     reconnect.FEW_VERTICES = reconnect.VERTICES = reconnect.OF_ROADS = 0
     BACKEND.name = config.getoption("--backend")
     if BACKEND.name == "cudf":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ class SearchResult(NamedTuple):
         """Declare the option that takes the result of an earlier version of the graph."""
         fills = {"distance": never_reached(distance)}
         without = "targets", "by_source"
-        rule = pays if np.dtype(distance).kind == "i" else None
+        rule = partial(pays, weighted=np.dtype(distance).kind == "f")
         return Previous(fills, ["predecessor"], alone=True, pays=rule, without=without)
 
     @staticmethod

@@ -79,7 +79,7 @@ class RankChanges:
         self._skipped, self._pause = 0, 1
 
     def _begin(self) -> bool:
-        """Make the columns; return False if the first iteration, which often is enough, was the last one."""
+        """Make the columns; return False if the first iteration was enough, as it often is."""
         if self._g.all_sum(self._pull.own_change()) < self._limit * self._pull.unit:
             return False
         self.ranks, factor = map(self._pull.by_vertex, (self._start, self._share))
