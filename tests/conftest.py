@@ -30,6 +30,8 @@ from dask_graphflow import Graph  # as it is without `backend`
 from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.graph import blocks, make_rows, partition
 from dask_graphflow.kernels import disk, host_threads
+from dask_graphflow.operators.forests import reconnect
+from dask_graphflow.operators.search import repair
 from dask_graphflow.tasks import expr
 
 # The backend to which `on_backend` moves data; the same in all tests of a run.
@@ -115,6 +117,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     host_threads.WORTH = 1  # so that the small arrays of tests go to several threads
+    # So that the small results of tests are brought up to date.
+    repair.FEW = repair.VERTICES = repair.OF_ROADS = 0
+    reconnect.FEW_VERTICES = reconnect.VERTICES = reconnect.OF_ROADS = 0
     BACKEND.name = config.getoption("--backend")
     if BACKEND.name == "cudf":
         # Warnings are errors on the host. On a GPU, RAPIDS has warnings of its own.

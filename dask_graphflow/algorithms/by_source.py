@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.priorities import places_of
-from dask_graphflow.operators.search.repair import never_reached, repair_paths
+from dask_graphflow.operators.search.repair import never_reached, pays, repair_paths
 from dask_graphflow.operators.view import GraphView
 
 # A member's rows of a search from one source: numbers of owned vertices in the order of their positions,
@@ -41,7 +42,8 @@ class SearchResult(NamedTuple):
         """Declare the option that takes the result of an earlier version of the graph."""
         fills = {"distance": never_reached(distance)}
         without = "targets", "by_source"
-        return Previous(fills, kept=["predecessor"], alone=True, without=without)
+        rule = partial(pays, weighted=np.dtype(distance).kind == "f")
+        return Previous(fills, ["predecessor"], alone=True, pays=rule, without=without)
 
     @staticmethod
     def answer_repaired(

@@ -13,7 +13,7 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.operators.forests.connected import find_components
-from dask_graphflow.operators.forests.reconnect import reconnect
+from dask_graphflow.operators.forests.reconnect import pays, reconnect
 from dask_graphflow.operators.view import GraphView
 
 
@@ -23,7 +23,9 @@ from dask_graphflow.operators.view import GraphView
     cost=Cost("labels", 1, passes=0.4, sparse=3, scratch=24),
 )
 def connected_components(
-    g: GraphView, *, previous: Annotated[Any | None, Previous({"component": -1}, alone=True)] = None
+    g: GraphView,
+    *,
+    previous: Annotated[Any | None, Previous({"component": -1}, alone=True, pays=pays)] = None,
 ) -> Answer:
     """Return the connected component of each vertex.
 
@@ -32,9 +34,10 @@ def connected_components(
     the edges do not matter: in a directed graph the components are the weakly connected ones.
 
     With `previous`, only vertices near deleted edges are searched, and the components at both ends of
-    inserted edges are joined. All components are computed again if more than about one edge in 1,000
-    changed, if deleted edges have long detours, as in road networks, if the ids are not integers, or if the
-    graph has several members or is on a GPU. The same holds if edges were deleted from a directed graph,
+    inserted edges are joined. All components are computed again if the graph has fewer than 65,536 vertices
+    and about a million edges, if more than one edge per 1,000 vertices was deleted, if deleted edges have
+    long detours, as in road networks, if the ids are not integers, or if the graph has several members or
+    is on a GPU. The same holds if edges were deleted from a directed graph,
     unless an earlier call has already made the list of edges that enter each vertex.
 
     Returns

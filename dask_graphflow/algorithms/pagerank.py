@@ -105,7 +105,7 @@ def pagerank(
     iteration, limit = 0, -math.inf if tol is None else tol * pull.count
     changes, settled = None, False
     if previous is not None:
-        changes = track_changes(g, pull, share, alpha, limit)
+        changes = track_changes(g, pull, rank, share, alpha, limit)
     del share  # so that `end` frees it
     while True:
         with g.superstep("pull", pull.count, pull.edges) as step:

@@ -31,7 +31,7 @@ def vacuum(
         The folder of the saved graph: a local path, or a URL of any file system of fsspec.
     keep : int
         How many versions can still be loaded afterwards, at least; 1 by default. Older ones that share
-        files with them can be loaded, too.
+        files with them can be loaded, too, and so can the version before, so that results follow from it.
     storage_options : dict, optional
         Options of the file system, as for ``dask.dataframe.read_parquet``.
 

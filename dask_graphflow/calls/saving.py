@@ -285,9 +285,12 @@ def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
     if saved.changes:  # the manifest is that of an earlier version
         sizes = saved.changes[-1].sizes or ("not counted", "not counted")
         told |= dict(zip(("vertices", "edges"), sizes, strict=True))
+    if history.newest:
+        told |= {f"version {number}": "stored as a whole" for number in history.whole}
     for one in history.changes:
         counts = f"{counted(one.inserted, 'edge')} inserted, {one.deleted:,} deleted"
-        told[f"version {one.number}"] = f"{one.date}, {counts}"
+        whole = ", stored as a whole" * (one.number in history.whole)
+        told[f"version {one.number}"] = f"{one.date}, {counts}{whole}"
     return told
 
 

@@ -77,13 +77,15 @@ class Previous(Earlier):
     they become vertex numbers, or :class:`.EarlierIds` if they are `kept`.
 
     An algorithm that is `alone` uses an earlier result only on a single member on the host, and if ids that
-    become numbers are integers. To look up other ids takes as long as to find components. No algorithm uses
-    it if one of the options `without` is set. Otherwise it gets None.
+    become numbers are integers. To look up other ids takes as long as to find components. It then also has
+    to `pay` to align the result, which has so many rows, with the vertices. No algorithm uses it if one of
+    the options `without` is set. Otherwise it gets None.
     """
 
     fills: Mapping[str, Any]
     kept: Sequence[str] = ()
     alone: bool = False
+    pays: Callable[[Any, int], bool] | None = None
     without: Sequence[str] = ()
     kind: ClassVar[str] = "earlier result"
 
@@ -101,7 +103,7 @@ class Previous(Earlier):
         """Return what resolves the frame; raise if it is known now that it is another result."""
         needed = {name: columns[name] for name in (*self.fills, *self.kept)}
         used = all(options[name] is None or options[name] is False for name in self.without)
-        expected = Expected(token, needed, self.fills, self.kept, self.alone, used)
+        expected = Expected(self, token, needed, used)
         expected.check(frame)
         return expected.resolve
 
@@ -110,13 +112,9 @@ class Previous(Earlier):
 class Expected:
     """The result that a call takes as `previous`."""
 
+    rule: Previous
     token: ResultToken
-    dtypes: Mapping[
-        str, Any
-    ]  # of the columns that the algorithm needs, as the result declares them
-    fills: Mapping[str, Any]  # the value of a vertex without a row, in these columns
-    kept: Sequence[str]  # the columns whose ids are not looked up; see :class:`Previous`
-    alone: bool  # whether only a single member on the host uses it
+    dtypes: Mapping[str, Any]  # of the needed columns, as the result declares them
     used: bool  # whether the algorithm uses it with the other options
 
     def check(self, frame: Any) -> None:
@@ -140,33 +138,34 @@ class Expected:
         frame = parts[0] if len(parts) == 1 else frames.stack(parts)
         if rows != {len(frame)}:
             raise self._changed(f"has {counted(len(frame), 'row')} instead of {max(rows):,}")
-        if not self.used or (self.alone and not self._pays(g)):
+        if not self.used or (self.rule.alone and not self._pays(g, len(frame))):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
         ids = _ids_of(frame, g.empty_ids)
-        aligned = align(g.member.shard, g.member.exchange, ids)
-        if aligned is None:
+        chosen, at, known, once = align(g.member.shard, g.member.exchange, ids)
+        if not (known and once):
             raise self._changed("has other ids")
-        chosen, at = aligned
         columns: dict[str, Any] = {}
-        for name in self.kept:
+        for name in self.rule.kept:
             row_of = np.full(g.owned, -1)
             row_of[at] = np.arange(len(frame))[chosen]
             columns[name] = EarlierIds(row_of, self._ids(g, frame, name))
-        for name, fill in self.fills.items():
+        for name, fill in self.rule.fills.items():
             values = self._values(g, frame, name)[chosen]
             if isinstance(at, slice):  # all vertices in order
-                columns[name] = move_to(g.column(0, values.dtype, 0), values).copy()
+                columns[name] = move_to(g.column(0, values.dtype, 0), values)
             else:
                 columns[name] = g.column(fill, values.dtype)
                 columns[name][at] = move_to(columns[name], values)
         return columns
 
-    def _pays(self, g: Any) -> bool:
+    def _pays(self, g: Any, rows: int) -> bool:
         """Return whether a result of an algorithm that is alone is worth its alignment."""
         if g.member.shard.on_device or not g.member.alone:
             return False
-        numbered = any(self.dtypes[name] in IDS for name in self.fills)
+        if self.rule.pays is not None and not self.rule.pays(g, rows):
+            return False
+        numbered = any(self.dtypes[name] in IDS for name in self.rule.fills)
         types = g.empty_ids.dtypes
         return not numbered or (len(types) == 1 and frames.are_integers(types))
 
@@ -190,9 +189,9 @@ class Expected:
             raise self._changed(f"has other ids in {ids.columns[0]!r}") from error
 
     def _values(self, g: Any, frame: Any, name: str) -> Any:
-        """Return the values of a column, with vertex numbers for ids."""
+        """Return a copy of the values of a column, with vertex numbers for ids."""
         if self.dtypes[name] not in IDS:
-            return frames.values(frame[name])
+            return frames.values(frame[name]).copy()
         ids = self._columns_of(g, frame, name)
         find = self._subtract if g.member.shard.ids is None else self._search
         if (numbers := find(g, ids)) is None:
@@ -206,8 +205,10 @@ class Expected:
         plain = frames.are_integers([column.dtype])  # without nulls
         if not dtypes.is_integer(column.dtype) or (not plain and column.isna().any()):
             return None
-        numbers = frames.values(column).astype("int64", copy=False) - shard.base
-        return numbers if ((numbers >= 0) & (numbers < shard.size)).all() else None
+        values = frames.values(column)
+        if len(values) and not shard.base <= values.min() <= values.max() < shard.base + shard.size:
+            return None
+        return values.astype("int64") - shard.base if shard.base else values.astype(g.index)
 
     @staticmethod
     def _search(g: Any, ids: Any) -> Any | None:
@@ -216,11 +217,11 @@ class Expected:
             ids = vertex_ids.named(ids, g.empty_ids, PREVIOUS)
         # If a group is named after its first member, the distinct ids ascend.
         codes, ids = renumber.factorize(ids)
-        aligned = align(g.member.shard, g.member.exchange, ids)
-        if aligned is None:
+        chosen, at, known, once = align(g.member.shard, g.member.exchange, ids)
+        if not (known and once):
             return None
         numbers = np.empty(len(ids), np.int64)
-        numbers[aligned[0]] = np.arange(g.owned)[aligned[1]]
+        numbers[chosen] = np.arange(g.owned)[at]
         return numbers[codes]
 
     @property

@@ -161,14 +161,8 @@ class EarlierRanks(Check):
         ranks = _weights(frames.to_pandas(frame.iloc[:, width]), "previous")
         ids = vertex_ids.named(frame.iloc[:, :width], like, "previous")
         aligned = align(g.member.shard, g.member.exchange, ids)
-        if aligned is not None:
-            rows, at = aligned
-        else:
-            at = g.find(ids, unique=False, known=False)
-            rows = np.flatnonzero(at >= 0)
-            at = at[rows]
-        column[at] = move_to(column, ranks)[rows]
-        if aligned is None and g.all_sum(len(at)) > g.count_true(~np.isnan(column)):
+        column[aligned.at] = move_to(column, ranks)[aligned.rows]
+        if not aligned.once:
             raise EdgeListError(
                 "previous has several rows for a vertex; give a frame with one row per vertex, such as an "
                 "earlier result of pagerank"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,28 +16,38 @@ from .shard import Shard
 from .vertex_ids import to_frame
 
 
-def align(shard: Shard, exchange: Exchange, ids: Any) -> tuple[Any, Any] | None:
+class Aligned(NamedTuple):
+    """Which rows of some ids name which vertices of this member."""
+
+    rows: Any  # slice, or array of int64
+    at: Any  # slice, or array of int64. The position of the vertex that each of these rows names.
+    known: bool  # whether all rows name a vertex, of this member or another one
+    once: bool  # whether no two rows name the same vertex
+
+
+def align(shard: Shard, exchange: Exchange, ids: Any) -> Aligned:
     """Return which rows of some ids name vertices of this member, and the positions of these.
 
     All members call it, with the same ids: a frame, or an array of integers. Ids that ascend are merged
-    with those of the graph; others need a join. The result is None on all members unless each row names
-    another vertex.
+    with those of the graph; others need a join.
     """
     merged = _merge(shard, exchange, ids)
     # No row is merged by two members, and no member merges two rows with one vertex.
     if exchange.all_sum(merged[0].stop - merged[0].start) == len(ids):
-        return merged
+        return Aligned(*merged, known=True, once=True)
     at = numbers_of(shard, exchange, ids, unique=False, known=False)
     rows = np.flatnonzero(at >= 0)
     marks = np.zeros_like(at, bool, shape=shard.owned)
     marks[at[rows]] = True
-    distinct = exchange.all_sum(int(marks.sum()))
-    return (rows, at[rows]) if distinct == len(ids) else None
+    found, distinct = exchange.all_sum(len(rows)), exchange.all_sum(int(marks.sum()))
+    return Aligned(rows, at[rows], known=found == len(ids), once=found == distinct)
 
 
 def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[slice, Any]:
     """Return this member's rows and positions, as :func:`align` does, if all ids ascend; else no rows."""
     none = slice(0, 0), np.empty(0, np.int64)
+    if shard.placed is not None:  # positions are not in the order of the ids
+        return none
     if shard.ids is not None:
         return merge_ids(shard.ids, to_frame(ids, shard.like)) or none
     has, start = occurs(shard, exchange), shard.base + shard.low

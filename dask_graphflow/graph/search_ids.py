@@ -6,7 +6,6 @@ their UTF-8, which have the order of the texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,9 @@ from pyarrow import types
 from dask_graphflow.kernels import lookup, values_of
 
 from . import dtypes
-from .frames import is_pandas, take
+from .frames import is_pandas
 
 FEW = 1 << 10  # ids that are searched for among any number of others
-SAMPLE = 1 << 8  # ids of several columns that are searched for first
 SHARE = 16  # more ids are searched for if there are at least this many times as many others
 
 
@@ -53,63 +51,32 @@ def places_of(among: Any, ids: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return first, stop
 
 
-def merge_ids(among: Any, ids: Any) -> tuple[slice, np.ndarray] | None:
+def merge_ids(among: Any, ids: Any) -> tuple[slice, Any] | None:
     """Find ascending ids in a range of sorted ids; return which of them are in the range, and their rows.
 
-    If the ids do not ascend, some of them may be missing from the result. None if one of the ids is between
-    two ids of the range, for types that :func:`search_ids` cannot search, or for ids of several columns if
-    many others are between them.
+    The rows are an array of int64, or a slice if the ids are those of the range. If the ids do not ascend,
+    some of them may be missing from the result. None if one of the ids is between two ids of the range, or
+    for types that :func:`search_ids` cannot search.
     """
     if not (is_pandas(type(among)) and len(among)):
         return None
     columns, values = _comparable(among, ids)
-    if not columns or (len(columns) > 1 and [*among.dtypes] != [*ids.dtypes]):
+    if not columns:
         return None
+    if len(ids) == len(among) and all(map(_are_same, columns, values)):
+        return slice(0, len(ids)), slice(0, len(ids))
     # Where the range begins and ends among the ids.
     first, stop = np.zeros(2, np.int64), np.full(2, len(ids), np.int64)
     for name, given in zip(among, values, strict=True):
         lookup.of(first).narrow(given, arrays_of(among[name].iloc[[0, -1]]), first, stop)
-    inside = slice(int(first[0]), int(stop[1]))
-    if len(columns) > 1:
-        rows = _align_columns(among, columns, ids.iloc[inside])
-        return None if rows is None else (inside, rows)
-    rows = np.empty(max(0, inside.stop - inside.start), np.int64)
-    merged = lookup.of(rows).merge(columns[0], arrays_of(ids.iloc[inside, 0]), rows)
-    return (inside, rows) if merged else None
-
-
-def _align_columns(among: Any, columns: Sequence[Any], ids: Any) -> np.ndarray | None:
-    """Return the row of each of some ascending ids of several columns, if all of them are there.
-
-    If two ids are as far apart as their rows, the same ids are between them. So few ids are searched for if
-    nearly all rows are those of ids, and all ids are compared in the end. None if they are many.
-    """
-
-    def search(at: np.ndarray, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
-        for own, name in zip(columns, ids, strict=True):
-            lookup.of(first).narrow(own, arrays_of(ids[name].iloc[at]), first, stop)
-        return first
-
-    count = len(ids)
-    at = np.unique(np.linspace(0, count - 1, min(count, SAMPLE), dtype=np.int64))
-    rows = search(at, np.zeros(len(at), np.int64), np.full(len(at), len(among), np.int64))
-    while True:
-        apart = np.flatnonzero((np.diff(rows) != np.diff(at)) & (np.diff(at) > 1))
-        if not len(apart):
-            break
-        if len(at) + len(apart) > max(FEW, len(among) // SHARE):
+    inside = slice(int(first[0]), max(int(first[0]), int(stop[1])))
+    count = inside.stop - inside.start
+    first, stop = np.zeros(count, np.int64), np.full(count, len(among), np.int64)
+    for at, (own, name) in enumerate(zip(columns, ids, strict=True), 1):
+        given, last = arrays_of(ids[name].iloc[inside]), at == len(columns)
+        if not lookup.of(first).merge(own, given, first, stop, unique=last):
             return None
-        middle = (at[apart] + at[apart + 1]) >> 1
-        rows = np.insert(rows, apart + 1, search(middle, rows[apart], rows[apart + 1]))
-        at = np.insert(at, apart + 1, middle)
-    found = np.arange(count) + np.repeat(rows - at, np.diff(at, append=count))
-    if (np.diff(found, prepend=-1, append=len(among)) <= 0).any():
-        return None
-    for own, name in zip(among, ids, strict=True):
-        same = ids[name].reset_index(drop=True) == take(among[own], found)
-        if not same.to_numpy(bool, na_value=False).all():
-            return None
-    return found
+    return inside, first
 
 
 def _comparable(among: Any, ids: Any) -> tuple[list[Any], list[Any]]:
@@ -122,6 +89,10 @@ def _comparable(among: Any, ids: Any) -> tuple[list[Any], list[Any]]:
         for own, given, kind, other in zip(columns, values, among.dtypes, ids.dtypes, strict=True)
     )
     return (columns, values) if all(columns) and all(alike) else ([], [])
+
+
+def _are_same(column: tuple[np.ndarray, ...], values: tuple[np.ndarray, ...]) -> bool:
+    return all(map(np.array_equal, column, values))
 
 
 def arrays_of(column: pd.Series) -> tuple[np.ndarray, ...]:

@@ -16,7 +16,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns, default_ends, vertex_name
 from dask_graphflow.showing.tables import counted
 
 from .edges import Frames, check_edges
-from .forms import VALUES, as_edges, values_of
+from .forms import OPTION, VALUES, as_edges, values_of
 from .vertex_frame import vertex_frame
 
 
@@ -39,7 +39,8 @@ def batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:
         if isinstance(error, UnknownColumnError):
             advice = f". Give it the columns of the graph: {_names(spec.columns)}"
         # The functions below speak of edges.
-        raise type(error)(f"{role}: {error}{advice}") from error
+        message = str(error).removesuffix(OPTION)  # the graph knows whether it has weights
+        raise type(error)(f"{role}: {message}{advice}") from error
 
 
 def _batch_edges(given: Any, spec: GraphSpec, role: str) -> Frames:

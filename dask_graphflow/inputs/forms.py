@@ -261,7 +261,8 @@ def _no_pair(value: Any) -> str:
     return f"edges has the entry {shown(value)}, which is not a pair of ids; {advice}"
 
 
-WEIGHTED = "pd.DataFrame(edges, columns=['source', 'target', 'weight']) and weight='weight'"
+OPTION = " and weight='weight'"
+WEIGHTED = f"pd.DataFrame(edges, columns=['source', 'target', 'weight']){OPTION}"
 
 
 def _why_not(given: Any) -> str:

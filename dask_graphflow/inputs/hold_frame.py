@@ -70,7 +70,8 @@ def _with_text_of_dask(frame: pd.DataFrame, text: list[int]) -> pd.DataFrame:
     made, configured = frame.copy(deep=False), dask.config.get("dataframe.convert-string", None)
     for at in text:
         column = frame.iloc[:, at]
-        made.isetitem(at, column.astype(_find_text_of_dask(column.dtype, configured)).array)
+        if (dtype := _find_text_of_dask(column.dtype, configured)) != column.dtype:
+            made.isetitem(at, column.astype(dtype).array)
     return made
 
 

@@ -108,13 +108,17 @@ def test_a_batch_that_splits_and_joins_the_same_components():
     [
         ({"shards": 3}, "connected_components(previous=...) computes the result from scratch"),
         ({"directed": True}, "rows of entering edges"),
-        ({}, "searches from deleted edges were long"),
+        ({}, "the searches were long"),
+        ({"FEW_VERTICES": 402}, "the graph is small"),
+        ({"OF_ROADS": 201}, "2 pairs of vertices were deleted"),
     ],
 )
 def test_components_are_found_again_if_that_is_faster(how, problem, monkeypatch, caplog):
     monkeypatch.setattr(reconnect, "MOST", 0.02)
+    for limit in how.keys() & vars(reconnect).keys():
+        monkeypatch.setattr(reconnect, limit, how[limit])
     table = pd.DataFrame({"a": range(400), "b": range(1, 401)})
-    how = {"directed": False, "shards": 1} | how
+    how = {"directed": False, "shards": 1} | {k: v for k, v in how.items() if k.islower()}
     graph = gf.Graph(partitioned(table, 3), **ENDS, **how)
     new = graph.update(delete=table[200:201])
     caplog.set_level(logging.DEBUG, "dask_graphflow")

@@ -190,6 +190,22 @@ def test_targets_and_each_source_are_searched_from_scratch(roads, repairs, caplo
     assert "from scratch" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("limit", "followed"), [("FEW", ["sssp"]), ("VERTICES", ["sssp"]), ("OF_ROADS", ["bfs"])]
+)
+def test_searches_do_not_follow_small_results_and_many_changes(
+    roads, repairs, monkeypatch, limit, followed
+):
+    monkeypatch.setattr(repair, limit, 1 << 20)
+    g, new = roads
+    for name in ("bfs", "sssp"):
+        call = CALLS[name]
+        found = call(new, [0], previous=call(g, [0]).compute()).compute()
+        pd.testing.assert_frame_equal(found, call(new, [0]).compute())
+        assert repairs == [True] * (name in followed)
+        repairs.clear()
+
+
 def test_a_negative_weight_of_a_new_edge_is_found(roads):
     g, _ = roads
     earlier = g.sssp([0]).compute()

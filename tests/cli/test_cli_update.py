@@ -37,11 +37,17 @@ def test_files_make_the_next_version(path):
     assert found.values.tolist() == [["x", "007", 5], ["x", "y", 1], ["y", "z", 2]]
     told = json.loads(run("info", path, "--json"))
     assert (told["vertices"], told["edges"]) == (4, 3)
-    assert told["version 1"].endswith("1 edge inserted, 1 deleted")
+    assert told["version 0"] == "stored as a whole"
+    assert told["version 1"].endswith("1 edge inserted, 1 deleted, stored as a whole")
     told = json.loads(run("update", path, "--delete", "new.csv", "--keep", 1, "--json"))
     assert told["edges"] == 2
     assert told["deleted files"] > 0
     assert gf.load_graph(path).num_edges == 2
+    told = json.loads(run("info", path, "--json"))
+    # Version 2 knows how it differs from version 1, whose changes are gone.
+    assert "version 0" not in told
+    assert told["version 1"] == "stored as a whole"
+    assert told["version 2"].endswith("0 edges inserted, 1 deleted, stored as a whole")
 
 
 def test_what_cannot_be_done_changes_nothing(path):

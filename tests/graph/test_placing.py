@@ -148,6 +148,20 @@ def test_shards_may_be_one_or_more_than_partitions(rng, shares):
     same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
 
 
+@pytest.mark.parametrize("ids", [int, lambda k: int(k) * 10**12, "v{:05}".format])
+def test_frames_with_ids_in_their_order_are_read_in_the_order_of_the_places(rng, ids):
+    edges = power_law(rng)[["a", "b"]].apply(lambda ends: ends.map(ids))
+    one = gf.Graph(edges, **ENDS, directed=False, shards=1)
+    placed = gf.Graph(edges, **ENDS, directed=False, hybrid=gf.Hybrid([0.3, 0.7], "hubs-on-cpu"))
+    ranks, groups = one.pagerank().compute(), one.leiden(seed=3).compute()
+    for call in (
+        lambda g: g.pagerank(previous=ranks, max_iter=1, tol=None),
+        lambda g: g.leiden(previous=groups),
+        lambda g: g.community_metrics(groups),
+    ):
+        same(call(placed).compute(), call(one).compute())
+
+
 def test_default_shares_follow_the_rates_and_the_room():
     gpu, cpu = HybridMember("gpu", rate=9e9, link=1e9), HybridMember("cpu", rate=1e9, link=1e12)
     size = HybridSize(vertices=10**6, ends=10**9, width=4)

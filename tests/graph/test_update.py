@@ -384,6 +384,11 @@ def test_a_batch_may_be_what_edges_returns(width, weight):
             exceptions.WeightError,
             "insert has no column 'w', and the graph has weights",
         ),
+        (  # update() has no option weight=
+            {"insert": [("a", "b", 1.0)]},
+            exceptions.EdgeListError,
+            r"columns=\['source', 'target', 'weight'\]\)$",
+        ),
         (
             {"insert": pd.DataFrame({"a": [1], "b": [2], "w": [1.0]})},
             exceptions.VertexTypeError,

@@ -78,8 +78,9 @@ def bfs(
     previous : DataFrame, optional
         The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
         one, in memory, lazy, or read from Parquet. It only changes the time. If few distances change, they
-        are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
-        repair would read more than 1/16 of the edges, with `targets` or `by_source`, and on several
+        are found again from it, which reads few edges. Otherwise everything is computed from scratch: if
+        the result has fewer than 65,536 rows, if more than about one edge per 1,000 vertices was changed,
+        if a repair would read more than 1/16 of the edges, with `targets` or `by_source`, and on several
         shards, on disk or on GPUs.
 
     Returns

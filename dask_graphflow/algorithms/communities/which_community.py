@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from dask_graphflow.declarations.option import Check
 from dask_graphflow.declarations.previous import KEY, PREVIOUS, Earlier, ResultToken
 from dask_graphflow.declarations.spec import GraphSpec
@@ -105,15 +103,12 @@ def _resolve(g: Any, sent: Any, option: str) -> WhichCommunity:
     times = g.column(0, "int64")
     if len(frame):
         ids = vertex_ids.named(frame.iloc[:, :width], like, option)
-        aligned = align(g.member.shard, g.member.exchange, ids)
-        if aligned is None:
-            at = g.find(ids, unique=False, known=option != PREVIOUS)
-            chosen = np.flatnonzero(at >= 0)
-            at = at[chosen]
-            times += own_sums(at, None, g.owned)
-        else:
-            chosen, at = aligned
-            times[at] = 1
+        chosen, at, known, once = align(g.member.shard, g.member.exchange, ids)
+        if option != PREVIOUS and not known:
+            g.find(ids)  # raises, and says which id is not in the graph
+        times[at] = 1
+        if not once:
+            times = own_sums(at, None, g.owned)
         rows[at] = move_to(rows, order[codes])[chosen]
     _check_rows(g, times > 1, f"several rows in {option}")
     if option != PREVIOUS:

@@ -82,8 +82,9 @@ def sssp(
         The result of the same call on the graph from which :meth:`~dask_graphflow.Graph.update` made this
         one, in memory, lazy, or read from Parquet. It only changes the time. If few paths change, they
         are found again from it, which reads few edges. Otherwise everything is computed from scratch: if a
-        repair would read more than 1/8 of the edges, with `targets` or `by_source`, and on several
-        shards, on disk or on GPUs.
+        repair would read more than 1/8 of the edges, if more than about one edge per 128 vertices of a
+        graph with few edges per vertex, such as roads, was changed, with `targets` or `by_source`, and on
+        several shards, on disk or on GPUs.
 
     Returns
     -------

@@ -32,20 +32,29 @@ class LookupKernels(Protocol):
             Where each range begins and ends. They are changed. A range without the value becomes empty.
         """
 
-    def merge(self, column: tuple[Array, ...], values: tuple[Array, ...], rows: Array) -> bool:
-        """Find values that ascend in a column that ascends, by one pass over both.
+    def merge(
+        self,
+        column: tuple[Array, ...],
+        values: tuple[Array, ...],
+        first: Array,
+        stop: Array,
+        *,
+        unique: bool,
+    ) -> bool:
+        """Narrow ranges as :func:`narrow` does, by one pass over ranges and values that ascend.
 
         Parameters
         ----------
-        column, values : tuple of array
-            See :func:`narrow`.
-        rows : array of int64
-            Set to the row of each value.
+        column, values, first, stop
+            See :func:`narrow`. Neither the starts of the ranges nor their ends may descend.
+        unique : bool
+            Whether the values within equal ranges are distinct. `stop` does not change then.
 
         Returns
         -------
         bool
-            Whether the values ascend, and all of them are in the column. Otherwise, `rows` means nothing.
+            Whether the values ascend within equal ranges, and each of them is in its range. Otherwise, the
+            ranges mean nothing.
         """
 
 

@@ -67,18 +67,27 @@ _narrow_bytes = _narrowing(_compare_bytes, "bytes")
 
 
 def _merging(compare: Callable[..., Any], program: str) -> Any:
-    """Return the loop over two columns that ascend."""
+    """Return the loop over a column and values that ascend."""
 
-    def merge(column, count, values, rows):
-        row = 0
-        for k in range(rows.size):
-            order = -1
-            while row < count and order < 0:
+    def merge(column, values, first, stop, unique):
+        row = end = np.int64(0)
+        for k in range(first.size):
+            row, order = max(row, first[k]), 1
+            while row < stop[k]:
                 order = compare(column, row, values, k)
+                if order >= 0:
+                    break
                 row += 1
-            if order != 0:
+            if row >= stop[k] or order > 0:
                 return False
-            rows[k] = row - 1
+            first[k] = row
+            if unique:
+                row += 1
+                continue
+            end = max(end, row + 1)
+            while end < stop[k] and compare(column, end, values, k) == 0:
+                end += 1
+            stop[k] = end
         return True
 
     return _compiled(merge, program=program)
@@ -98,10 +107,17 @@ def narrow(
     kernel(tuple(map(_read_only, column)), tuple(map(_read_only, values)), first, stop)
 
 
-def merge(column: tuple[np.ndarray, ...], values: tuple[np.ndarray, ...], rows: np.ndarray) -> bool:
+def merge(
+    column: tuple[np.ndarray, ...],
+    values: tuple[np.ndarray, ...],
+    first: np.ndarray,
+    stop: np.ndarray,
+    *,
+    unique: bool,
+) -> bool:
     kernel = _merge_integers if len(column) == 1 else _merge_bytes
-    count = len(column[0]) - (len(column) - 1)  # strings have one offset more
-    return bool(kernel(tuple(map(_read_only, column)), count, tuple(map(_read_only, values)), rows))
+    column, values = tuple(map(_read_only, column)), tuple(map(_read_only, values))
+    return bool(kernel(column, values, first, stop, unique))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -111,7 +111,16 @@ class Pull(HubRows):
 
     def change(self) -> float:
         """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
-        return int(self.totals.read()[CHANGES.start]) / float(self._kernels.CHANGE)
+        return self.own_change() / self.unit
+
+    def own_change(self) -> int:
+        """Return the same as a multiple of 1 / `unit`; of this member, until they are published."""
+        return int(self.totals.read()[CHANGES.start])
+
+    @property
+    def unit(self) -> float:
+        """By what changes are multiplied to be whole numbers."""
+        return float(self._kernels.CHANGE)
 
     def update(self, restart: Any, onward: Any, alpha: float, limit: float, most: int) -> int:
         """Compute ranks from the sums of contributions, and new contributions from the ranks.

@@ -31,7 +31,7 @@ WEIGHTED = EdgeOp("pass_weighted", target="gain", signal=f"int64({PASSED} * weig
 
 
 def track_changes(
-    g: GraphView, pull: Pull, share: Any, alpha: float, limit: float
+    g: GraphView, pull: Pull, rank: Any, share: Any, alpha: float, limit: float
 ) -> RankChanges | None:
     """Return the changes of ranks; None if all iterations are full: on devices, and for narrow floats.
 
@@ -39,7 +39,7 @@ def track_changes(
     """
     if g.member.shard.on_device or share.dtype != "float64" or limit <= 0:
         return None
-    return RankChanges(g, pull, share, alpha, limit)
+    return RankChanges(g, pull, rank, share, alpha, limit)
 
 
 class RankChanges:
@@ -50,6 +50,8 @@ class RankChanges:
     g : GraphView
     pull : Pull
         It is changed only by its own iterations, and by :meth:`settle`.
+    rank : array of float64, shape (n,)
+        The ranks from which it begins.
     share : array of float64, shape (n,)
         The result of :meth:`.Pull.shares`.
     alpha : float
@@ -67,16 +69,27 @@ class RankChanges:
         About how many full iterations would have taken as long as the steps of the last call.
     """
 
-    def __init__(self, g: GraphView, pull: Pull, share: Any, alpha: float, limit: float) -> None:
+    def __init__(
+        self, g: GraphView, pull: Pull, rank: Any, share: Any, alpha: float, limit: float
+    ) -> None:
         self._g, self._pull, self._share, self._limit = g, pull, share, limit
-        self.ranks, self._factor = pull.ranks(), alpha * pull.by_vertex(share)
-        self._sinks = g.count_true(share == 0) > 0
-        self._change, self._gain = np.empty_like(self.ranks), g.column(0, "int64")
-        columns = {"change": self._change, "factor": self._factor, "gain": self._gain}
-        self._advance = Advance(g, WEIGHTED if g.weighted else PLAIN, columns)
+        self._alpha, self._begun, self._start = alpha, False, rank.copy()
         self.left, self.iterations = np.inf, 0
         # How many iterations are left out before the next try, and before the one after it.
         self._skipped, self._pause = 0, 1
+
+    def _begin(self) -> bool:
+        """Make the columns; return False if the first iteration was enough, as it often is."""
+        if self._g.all_sum(self._pull.own_change()) < self._limit * self._pull.unit:
+            return False
+        self.ranks, factor = map(self._pull.by_vertex, (self._start, self._share))
+        self._factor, self._begun = self._alpha * factor, True
+        self._sinks = self._g.count_true(self._share == 0) > 0
+        self._change, self._gain = np.empty_like(self.ranks), self._g.column(0, "int64")
+        columns = {"change": self._change, "factor": self._factor, "gain": self._gain}
+        self._advance = Advance(self._g, WEIGHTED if self._g.weighted else PLAIN, columns)
+        del self._start
+        return True
 
     def settle(self, most: int) -> bool:
         """Pass large changes of the last iteration on, while that is faster than another one.
@@ -84,6 +97,8 @@ class RankChanges:
         After a try in vain, it is tried again after twice as many iterations as before. A try takes at most
         the time of `most` iterations. Return whether ranks have changed. All members call it.
         """
+        if not (self._begun or self._begin()):
+            return False
         self._skipped -= 1
         if self._skipped >= 0:
             if self._skipped == 0:

@@ -23,6 +23,22 @@ logger = logging.getLogger(__name__)
 SHARES, LEAST = (16, 8), 1 << 10
 
 
+# A search without weights takes less time than the alignment of its earlier result, and a repair, if it
+# reached few vertices, or if there are less than so many vertices per changed pair. So does a search with
+# weights in a graph with few edges per vertex, such as roads, where a change concerns many vertices.
+FEW, VERTICES, OF_ROADS, DEGREE = 1 << 16, 1 << 9, 1 << 6, 4
+
+
+def pays(g: GraphView, reached: int, *, weighted: bool) -> bool:
+    """Return whether a repair may take less time than a search that reached so many vertices."""
+    change = g.member.shard.change
+    assert change is not None, "no update made the graph"
+    if weighted:
+        return g.edges > DEGREE * g.size or len(change.sources) * OF_ROADS <= g.size
+    changed = int(np.count_nonzero(change.before != change.after))
+    return reached >= FEW and changed * VERTICES <= g.size
+
+
 def never_reached(dtype: Any) -> Any:
     """Return the distance of vertices that were not reached."""
     return np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
