@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .communities.around import Around
 from .communities.level import Level
-from .communities.moves import fall_apart, move_back, move_nodes, refine
+from .communities.moves import fall_apart, move_nodes, refine, return_to_first
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .communities.which_community import EarlierCommunities
@@ -54,15 +54,13 @@ def leiden(
     Parameters
     ----------
     objective : {"modularity", "cpm"}
-        What communities maximize: modularity, the default, or the constant Potts model [2]_. The modularity
-        of a directed graph takes the directions of edges into account [3]_. The constant Potts model
-        ignores them, and compares the weights inside a community with `resolution` times the number of its
-        pairs of vertices. It allows negative weights, which keep vertices apart; the edges are then copied
-        from GPUs to host memory.
+        What communities maximize: modularity, the default, or the constant Potts model [2]_. Modularity
+        takes the directions of edges into account [3]_. The constant Potts model ignores them, and compares
+        the weights inside a community with `resolution` times the number of its pairs of vertices. It
+        allows negative weights, which keep vertices apart; edges are then copied from GPUs to host memory.
     resolution : float or list of float
         Larger values give smaller communities; 1.0 by default. Several values give one column each, which
-        is faster than several calls. For "cpm", every community is at least this dense, so give a value
-        below the usual weight of an edge.
+        is faster than several calls. For "cpm", it is the lowest density of communities.
     tol : float
         Stop after a pass that raises the quality by at most this part of the sum of all weights; 1e-7 by
         default. There are at most 2 passes.
@@ -73,18 +71,16 @@ def leiden(
         Maximum number of vertices of a community. Larger communities are split at a higher resolution, and
         so are parts that are still too large. By default there is no limit.
     seed : int
-        Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
-        the order of the ids.
+        Chooses the order in which vertices move, together with the order of the ids; 0 by default.
     previous : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame, optional
-        Communities to start from: one row per vertex with its id, then its community, such as the result of
-        an earlier call, before the graph changed. Vertices move only if this raises the quality, so most
-        communities that did not change keep their members. Ids that are no longer in the graph are
-        ignored, and new vertices start alone. If it is the result of the same call on the graph from which
+        Communities to start from: one row per vertex with its id, then its community, such as an earlier
+        result. By default, every vertex starts alone, as new vertices do; ids that are not in the graph are
+        ignored. Vertices move only if this raises the quality, so most communities that did not change keep
+        their members. If it is the result of the same call on the graph from which
         :meth:`~dask_graphflow.Graph.update` made this one, only the ends of changed edges are looked at,
         then the neighbors of vertices that move, and so on [4]_. In any other case, and with several
-        resolutions, levels or a maximum size, all vertices are looked at. With `max_community_size`, only
-        vertices that are alone join a community, so all others keep their members unless one becomes
-        disconnected or too large. By default, every vertex starts alone.
+        resolutions, levels or a maximum size, all vertices are. With `max_community_size`, only vertices
+        that are alone join a community; others stay unless theirs becomes disconnected or too large.
 
     Returns
     -------
@@ -119,13 +115,12 @@ def leiden(
     >>> gf.leiden(ties, source="a", target="b").compute().community.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    potts = objective == "cpm"
     return best_communities(
         g,
         _leiden_pass,
         resolution,
         connected=True,
-        potts=potts,
+        potts=objective == "cpm",
         tol=tol,
         levels=levels,
         seed=seed,
@@ -134,20 +129,16 @@ def leiden(
     )
 
 
-def _leiden_pass(
-    graph: Level, labels: Any, seeds: Iterator[int], around: Around | None = None
-) -> Groups:
+def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int], around: Around | None) -> Groups:
     """Move vertices, refine communities and aggregate their parts, until each part is one vertex.
 
-    Then vertices of finer levels move again, unless only those `around` changes are to move. Return the
-    communities of the first level.
+    Return the communities of the first level.
     """
     level, communities = graph, graph.groups(labels)
     while True:
         move_nodes(level, communities, seeds, around)
         parts = refine(level, communities, next(seeds), around)
-        if level.signed:
-            communities = fall_apart(level, communities, parts)
+        communities = fall_apart(level, communities, parts)
         if parts.count == level.vertices or (around is not None and not around.touched.any()):
             break
         level = level.aggregate(parts)
@@ -156,8 +147,4 @@ def _leiden_pass(
         communities = level.groups(level.from_finer(above))
         if around is not None:
             around = around.coarser(level, communities.own, above)
-    if around is not None:
-        return graph.groups(level.to_first(communities.own))
-    while level.finer is not None:
-        level, communities = move_back(level, communities, seeds)
-    return communities
+    return return_to_first(graph, level, communities, seeds, around)

@@ -25,7 +25,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .communities.around import Around
 from .communities.level import Level
-from .communities.moves import move_back, move_nodes
+from .communities.moves import move_nodes, return_to_first
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .communities.which_community import EarlierCommunities
@@ -113,13 +113,10 @@ def louvain(
     )
 
 
-def _louvain_pass(
-    graph: Level, labels: Any, seeds: Iterator[int], around: Around | None = None
-) -> Groups:
+def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int], around: Around | None) -> Groups:
     """Move vertices and aggregate communities, until no vertex leaves its own community.
 
-    Then vertices of finer levels move again, unless only those `around` changes are to move. Return the
-    communities of the first level.
+    Return the communities of the first level.
     """
     level, communities = graph, graph.groups(labels)
     while True:
@@ -130,8 +127,4 @@ def _louvain_pass(
         above, communities = communities.own, level.groups()
         if around is not None:
             around = around.coarser(level, communities.own, level.lift(above))
-    if around is not None:
-        return graph.groups(level.to_first(communities.own))
-    while level.finer is not None:
-        level, communities = move_back(level, communities, seeds)
-    return communities
+    return return_to_first(graph, level, communities, seeds, around)

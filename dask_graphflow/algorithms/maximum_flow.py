@@ -1,15 +1,15 @@
 """Maximum flow: how much can flow from some vertices to others at the same time.
 
-A phase finds the layers of vertices on all shortest paths with spare capacity, and fills these paths until
-each is blocked [1]_. The layers are found from both ends, so a flow between near vertices only reads the
-edges around them.
+Two trees of shortest paths with spare capacity grow from the sources and from the sinks. Flow is sent where
+they meet, and vertices that it cuts off from their tree look for another way to its root [1]_. A flow
+between near vertices only reads the edges around them.
 
 Every member has the whole network, and finds the same flow. Amounts are whole numbers, and the edges of a
 vertex are followed in the order of the ids at their other ends. So the flow is the same for every
 partitioning.
 
-.. [1] E. A. Dinic, "Algorithm for Solution of a Problem of Maximum Flow in Networks with Power Estimation",
-   Soviet Mathematics Doklady 11, 1970.
+.. [1] A. V. Goldberg, S. Hed, H. Kaplan, R. E. Tarjan, R. F. Werneck, "Maximum Flows by Incremental
+   Breadth-First Search", ESA 2011.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def maximum_flow(
 
     References
     ----------
-    .. [1] E. A. Dinic, "Algorithm for Solution of a Problem of Maximum Flow in Networks with Power
-       Estimation", Soviet Mathematics Doklady 11, 1970.
+    .. [1] A. V. Goldberg, S. Hed, H. Kaplan, R. E. Tarjan, R. F. Werneck, "Maximum Flows by Incremental
+       Breadth-First Search", ESA 2011.
 
     Examples
     --------

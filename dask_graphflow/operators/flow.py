@@ -64,13 +64,12 @@ def minimum_cut(g: GraphView, sources: Any, sinks: Any) -> tuple[Any, Any]:
     (network, unit), found = _find(g, sources, sinks, cut=True)
     inside = np.zeros(g.size, "bool")
     inside[found.side] = True
-    side = np.sort(found.side)
     _, row, entries = entries_of(
-        Rows(network.offsets, network.ends, None, 0), side, g.member.threads
+        Rows(network.offsets, network.ends, None, 0), found.side, g.member.threads
     )
     leaving = ~inside[network.ends[entries]]
     capacity = np.zeros(g.size, "int64")
-    np.add.at(capacity, side[row[leaving]], network.capacity[entries[leaving]])
+    np.add.at(capacity, found.side[row[leaving]], network.capacity[entries[leaving]])
     own = kernels_for(g.numbers).to_host(g.numbers)
     return move_to(g.numbers, inside[own]), move_to(g.numbers, capacity[own] * unit)
 

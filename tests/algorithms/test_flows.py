@@ -56,26 +56,30 @@ def test_flows_and_cuts_are_those_of_networkx(built, shape, capacities, directed
 
 
 @WAYS
-@pytest.mark.parametrize("limits", [1, 4])
-def test_flows_have_the_value_of_scipy(built, directed, limits, monkeypatch):
-    """Also if a road network had no limits of spare capacity, and another network had them."""
-    monkeypatch.setattr(host_flow, "SCALE", limits)
-    monkeypatch.setattr(host_flow, "SPARSE", 1000)
-    edges = with_capacities(rmat(9), range(1, 100))
+@pytest.mark.parametrize(
+    ("pairs", "most"),
+    [(rmat(9), 100), (grid(24, "right", "down"), 100), (grid(24, "right", "down"), 1)],
+)
+def test_flows_have_the_value_of_scipy(built, directed, pairs, most):
+    """On short and on long paths, with several sources and sinks."""
+    edges = with_capacities(pairs, range(1, most + 1))
     count = int(edges[["a", "b"]].to_numpy().max()) + 1
-    matrix = csr_array((edges.w, (edges.a, edges.b)), shape=(count, count))
-    if not directed:
-        loops = csr_array((matrix.diagonal(), (range(count), range(count))), shape=matrix.shape)
-        matrix = matrix + matrix.T - loops
+    ways = [edges, edges.rename(columns={"a": "b", "b": "a"})[edges.a != edges.b]]
     graph = built(edges, directed=directed)
-    hubs = edges.a.value_counts().index[:4].tolist()
-    for source, sink in ((hubs[0], hubs[1]), (hubs[2], hubs[3])):
-        value = maximum_flow(csr_array(matrix.astype("int32")), source, sink).flow_value
-        flow = graph.maximum_flow(source, sink).compute()
-        assert (
-            flow.flow[flow.source == source].sum() - flow.flow[flow.target == source].sum() == value
-        )
-        assert graph.minimum_cut(source, sink).compute().cut.sum() == value
+    often = edges.a.value_counts(sort=False).sort_values(kind="stable").index
+    for ends in (often[-2:], often[::-40], often[::25]):
+        sources, sinks = ends[::2].tolist(), ends[1::2].tolist()
+        joined = [*([edges] if directed else ways)]
+        joined += [pd.DataFrame({"a": count, "b": sources, "w": 1 << 20})]
+        joined += [pd.DataFrame({"a": sinks, "b": count + 1, "w": 1 << 20})]
+        whole = pd.concat(joined)
+        matrix = csr_array((whole.w, (whole.a, whole.b)), shape=(count + 2, count + 2))
+        value = maximum_flow(csr_array(matrix.astype("int32")), count, count + 1).flow_value
+        flow = graph.maximum_flow(sources, sinks).compute()
+        assert flow.flow[flow.source.isin(sources)].sum() == value
+        assert not flow.target.isin(sources).any()
+        assert not flow.source.isin(sinks).any()
+        assert graph.minimum_cut(sources, sinks).compute().cut.sum() == value
 
 
 @WAYS
@@ -108,19 +112,19 @@ def test_a_flow_between_near_vertices_reads_only_their_surroundings(monkeypatch)
     """A chain of 2000 vertices leaves the source."""
     chain = [(0, 10), *((i, i + 1) for i in range(10, 2000))]
     graph = gf.Graph(frame([*chain, (0, 1), (0, 2), (2, 1)]), **ENDS).persist()
-    layers = []
-    search = host_flow._search_layer.py_func
+    read = []
+    put = host_flow._list.py_func
 
-    def noted(*arguments):
-        layers.append(arguments[-2] - arguments[-3])
-        return search(*arguments)
+    def noted(offsets, lists, v, which):
+        read.append(offsets[v + np.uint64(1)] - offsets[v])
+        put(offsets, lists, v, which)
 
-    monkeypatch.setattr(host_flow, "_send", host_flow._send.py_func)
-    for name in ("_begin", "_block", "_most"):
+    for name in ("_send", "_send_between", "_grow", "_adopt", "_cut_off", "_join_again", "_find_parent",
+                 "_unlist", "_orphan", "_spare", "_least_to_root", "_send_to_root"):  # fmt: skip
         monkeypatch.setattr(host_flow, name, getattr(host_flow, name).py_func)
-    monkeypatch.setattr(host_flow, "_search_layer", noted)
+    monkeypatch.setattr(host_flow, "_list", noted)
     assert graph.maximum_flow(0, 1).compute().flow.sum() == 3
-    assert sum(layers) < 40
+    assert sum(read) < 40
 
 
 def test_wrong_capacities_and_vertices_are_refused(built):

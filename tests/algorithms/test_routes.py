@@ -17,6 +17,12 @@ from dask_graphflow.exceptions import ArgumentError, GraphMemoryError, OptionErr
 from dask_graphflow.kernels import memory
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.routes import host as host_routes
+from dask_graphflow.kernels.routes import (
+    host_alternatives,
+    host_between,
+    host_distances,
+    host_landmarks,
+)
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -222,7 +228,7 @@ def test_searches_from_both_ends_and_landmarks_change_no_bit(built, directed, we
     some, graph = trips(pairs, 40), built(edges, directed=directed)
     found = []
     for worth, apart in ((1, 1 << 30), (1 << 30, 1 << 30), (1 << 30, 0)):
-        monkeypatch.setattr(host_routes, "WORTH", worth)
+        monkeypatch.setattr(host_landmarks, "WORTH", worth)
         monkeypatch.setattr(host_routes, "APART", apart)
         found.append([graph.shortest_paths(pairs=some), graph.k_shortest_paths(some, k=4)])
         found[-1] = [one.compute() for one in found[-1]]
@@ -243,16 +249,16 @@ def test_searches_from_both_ends_visit_fewer_vertices():
     side = 60
     rows, count = grid_rows(side), side * side
     source, target = side * side // 2 + 20, np.array([side * side // 2 + 40])
-    own = host_routes._room(count, np.dtype("int32"))
+    own = host_distances.search_room(count, np.dtype("int32"))
     back = np.full(count, np.inf), np.zeros(count, bool), np.empty(count, "int32")
-    both = (*own, *back, host_routes._room(count, np.dtype("int32"))[-1])
-    none = (*host_routes._landmarks_for(rows, rows, []), np.empty(0, np.int64))
+    both = (*own, *back, host_distances.search_room(count, np.dtype("int32"))[-1])
+    none = (*host_landmarks.landmarks_for(rows, rows, []), np.empty(0, np.int64))
     length, number = np.empty(1), np.empty(1, np.int64)
-    seen = [host_routes._search_from(rows[:3], source, target, 1, length, number, own)]
+    seen = [host_distances.search_from(rows[:3], source, target, 1, length, number, own)]
     assert (length[0], number[0]) == (20, 21)
-    host_routes._list_back(target, number, np.empty(21, "int32"), seen[0], own)
+    host_distances.list_back(target, number, np.empty(21, "int32"), seen[0], own)
     seen.append(
-        host_routes._search_pair(rows[:3], rows[:3], source, target, none, length, number, both)
+        host_between.search_pair(rows[:3], rows[:3], source, target, none, length, number, both)
     )
     assert (length[0], number[0]) == (20, 21)
     assert 2 * seen[1] < seen[0]
@@ -261,17 +267,22 @@ def test_searches_from_both_ends_visit_fewer_vertices():
 def test_landmarks_shorten_searches(monkeypatch):
     side = 30
     rows = grid_rows(side)
-    tables = [host_routes._landmarks(rows, rows, 0, count) for count in (8, 0)]
-    for name in ("offer", "take_first", "empty_heap", "_bound"):
-        monkeypatch.setattr(host_routes, name, getattr(host_routes, name).py_func)
-    monkeypatch.setattr(host_routes, "weight_at", lambda weights, k: 1)
+    tables = [host_landmarks.find_landmarks(rows, rows, 0, count) for count in (8, 0)]
+    for name in ("offer", "take_first", "empty_heap", "lower_bound"):
+        monkeypatch.setattr(host_alternatives, name, getattr(host_alternatives, name).py_func)
+    monkeypatch.setattr(host_alternatives, "weight_at", lambda weights, k: 1)
     seen = []
     for table in tables:
         landmarks = (*table, np.arange(table[0].shape[1]))
-        back, heap = np.full(side * side, np.inf), host_routes._room(side * side, "int32")[-1]
+        back, heap = (
+            np.full(side * side, np.inf),
+            host_distances.search_room(side * side, "int32")[-1],
+        )
         room = back, np.empty(side * side, "int32"), heap
         source, target = side * side // 2 + 8, side * side // 2 + 20
-        count, radius = host_routes._search_back.py_func(rows[:3], source, target, landmarks, *room)
+        count, radius = host_alternatives._search_back.py_func(
+            rows[:3], source, target, landmarks, *room
+        )
         assert radius == pytest.approx(12, rel=1e-4)
         seen.append(count)
     assert 3 * seen[0] < seen[1]

@@ -16,7 +16,8 @@ from dask_graphflow.exceptions import GraphMemoryError, OptionError, UnknownVert
 from dask_graphflow.kernels.bounded_paths import Searches
 from dask_graphflow.kernels.bounded_paths import host as host_paths
 from dask_graphflow.operators import gathered
-from dask_graphflow.operators.bounded_paths import room
+from dask_graphflow.operators.bounded_paths import cycles, room
+from dask_graphflow.operators.bounded_paths.cycles import Cycles
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -188,6 +189,38 @@ def test_more_cycles_than_memory_holds_are_counted_and_refused(built, members, m
     with pytest.raises(GraphMemoryError, match="more than 142 paths of at most 6 edges"):
         graph.simple_paths(pairs, max_length=6).compute()
     assert graph.simple_paths(pairs, max_length=2).compute()["path"].nunique() == 16
+
+
+def test_few_cycles_are_counted_at_few_lengths(built, monkeypatch):
+    """A count begins anew for each length, and a ring has only one cycle, of 300 edges."""
+    tried = []
+    count = Cycles._count
+
+    def noted(self, least, most, limit):
+        tried.append(most)
+        return count(self, least, most, limit)
+
+    monkeypatch.setattr(Cycles, "_count", noted)
+    graph = built([*cycle(*range(300)), (300, 0)], directed=False)
+    asked = {"max_length": 10**9, "min_length": 3, "top": 5}
+    found = graph.simple_cycles(**asked).compute()
+    assert len({*tried}) < 25
+    assert found["source"].tolist() == [*range(300)]
+
+
+def test_the_shortest_cycles_are_found_below_lengths_with_too_many(built, monkeypatch):
+    """Lengths that grow by a quarter go beyond the shortest of the cycles that are asked for."""
+    monkeypatch.setattr(cycles, "FEW", 10)
+    ladder = [(2 * i + a, 2 * i + b) for i in range(12) for a, b in ((0, 1), (0, 2), (1, 3))]
+    graph = built(ladder, directed=False)
+    for top in (1, 20, 40):
+        asked = {"max_length": 26, "min_length": 11, "top": top}
+        found = graph.simple_cycles(**asked).compute()
+        whole = graph.simple_cycles(max_length=26, min_length=11).compute()
+        pd.testing.assert_frame_equal(
+            found.reset_index(drop=True), whole[whole.cycle < top].reset_index(drop=True)
+        )
+        monkeypatch.setattr(cycles, "BLOCK", 40)  # counts of one vertex at a time
 
 
 def test_edges_that_memory_does_not_hold_are_refused(built, monkeypatch):

@@ -61,8 +61,10 @@ def fall_apart(level: Level, communities: Groups, parts: Groups) -> Groups:
     """Return communities, of which those fall into their parts whose quality this raises.
 
     Vertices only move to communities next to them. So with negative weights, one that is better off alone
-    cannot leave its community otherwise.
+    cannot leave its community otherwise. Without negative weights, no community falls apart.
     """
+    if not level.signed:
+        return communities
     g, own = level.g, communities.own
     inside = sums_inside(g, level.weights, parts.own) - sums_inside(g, level.weights, own)
     load = level.mass * (parts.load[parts.own] - communities.load[own])
@@ -82,13 +84,21 @@ def join_alone(level: Level, labels: Any, seed: int) -> Any:
     return communities.own
 
 
-def move_back(level: Level, communities: Groups, seeds: Iterator[int]) -> tuple[Level, Groups]:
-    """Return the next finer level and the communities there, after its vertices moved once more."""
-    assert level.finer is not None
-    labels = level.to_finer(communities.own)
-    communities = level.finer.groups(labels)
-    move_nodes(level.finer, communities, seeds)
-    return level.finer, communities
+def return_to_first(
+    first: Level, level: Level, communities: Groups, seeds: Iterator[int], around: Around | None
+) -> Groups:
+    """Return communities of the first level.
+
+    The vertices of each finer level move once more, unless only those `around` changes are to move.
+    """
+    if around is not None:
+        return first.groups(level.to_first(communities.own))
+    while level.finer is not None:
+        labels = level.to_finer(communities.own)
+        level = level.finer
+        communities = level.groups(labels)
+        move_nodes(level, communities, seeds)
+    return communities
 
 
 def split(level: Level, labels: Any) -> Any:

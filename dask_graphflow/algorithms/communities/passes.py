@@ -119,7 +119,7 @@ def _improve_labels(
     if start is not None:
         reached = graph.groups(start).quality(total)
     for _ in range(PASSES):
-        communities = improve(graph, labels, seeds)
+        communities = improve(graph, labels, seeds, None)
         quality = communities.quality(total)
         if quality > reached:
             labels = communities.own

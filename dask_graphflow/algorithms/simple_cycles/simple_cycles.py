@@ -71,7 +71,7 @@ def simple_cycles(
         Minimum number of edges of a cycle; 1 by default. 3 leaves out self-loops and pairs of edges.
     top : int, optional
         Maximum number of cycles; by default, all are returned. Cycles are sorted by length, so these are
-        the shortest ones, and longer cycles than necessary are not looked for.
+        the shortest ones, and much longer ones are not looked for.
 
     Returns
     -------

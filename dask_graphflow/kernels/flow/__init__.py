@@ -17,7 +17,6 @@ class Network(NamedTuple):
     opposite: Array  # array of integers, shape (e,). The entry that leads back.
     capacity: Array  # array of int64, shape (e,). The capacity from the row's vertex to the end.
     back: Array  # array of int64, shape (e,). The capacity in the opposite direction.
-    scale: int  # ratio of two successive limits of spare capacity; 1 if there are no limits
 
 
 class FoundFlow(NamedTuple):
@@ -25,7 +24,7 @@ class FoundFlow(NamedTuple):
 
     flow: Array  # array of int64, shape (e,). The flow of each entry. That of its opposite is the negative.
     used: Array  # array of integers. The vertices that flow may leave, ascending.
-    side: Array  # array of integers. The source side of a minimum cut, in the order of a search.
+    side: Array  # array of integers. The source side of a minimum cut, ascending, if it was asked for.
 
 
 class FlowKernels(Protocol):
@@ -43,7 +42,7 @@ class FlowKernels(Protocol):
     def maximum_flow(
         self, network: Network, sources: Array, sinks: Array, *, cut: bool = False
     ) -> FoundFlow:
-        """Find a maximum flow from some vertices to others by blocking flows [1]_.
+        """Find a maximum flow from some vertices to others by two trees of shortest paths [1]_.
 
         Parameters
         ----------
@@ -57,8 +56,8 @@ class FlowKernels(Protocol):
 
         References
         ----------
-        .. [1] E. A. Dinic, "Algorithm for Solution of a Problem of Maximum Flow in Networks with Power
-           Estimation", Soviet Mathematics Doklady 11, 1970.
+        .. [1] A. V. Goldberg, S. Hed, H. Kaplan, R. E. Tarjan, R. F. Werneck, "Maximum Flows by Incremental
+           Breadth-First Search", ESA 2011.
         """
 
 

@@ -7,11 +7,11 @@ later searches leave hubs out. Members take turns at the first vertices.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels import bounded_paths as bounded_paths_kernels
 from dask_graphflow.kernels import move_to
 from dask_graphflow.kernels.bounded_paths import Searches
@@ -21,6 +21,25 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted
 
 from .room import rows_that_fit, too_many
+
+BLOCK = 1 << 24  # counts by vertex and length that are made at once
+FEW = 1 << 20  # cycles that are counted in little time
+
+
+class Counts(NamedTuple):
+    """How many cycles begin at the vertices of a member, and how many there are over all members."""
+
+    starts: Any  # array of int64, ascending: indices of the member's vertices
+    lengths: Any  # array of int64
+    numbers: Any  # array of int64. The number of cycles; not 0.
+    totals: Any  # array of int64, by length. The cycles of all members, with those of self._short.
+
+    def up_to(self, length: int) -> Counts:
+        """Return the counts of cycles of at most so many edges."""
+        kept = self.lengths <= length
+        return Counts(
+            self.starts[kept], self.lengths[kept], self.numbers[kept], self.totals[: length + 1]
+        )
 
 
 class Cycles:
@@ -66,15 +85,12 @@ class Cycles:
         least = min(least, len(self._order) + 1)  # no cycle has more edges than there are vertices
         most = max(min(most, len(self._order)), least)
         rows = rows_that_fit(self._g)
-        for length in range(least, most + 1) if top else [most]:
-            counts = self._count(least, length, rows // length)
-            if counts is None:
-                raise self._too_many(least, length, rows // length)
-            total = self._g.all_sum(int(counts.sum()))
-            if top and total >= top:
-                break
-        lists = self._list(counts, least, length)
+        counts = self._count(least, most, rows // most) if top is None else None
+        if counts is None:
+            counts = self._count_short(least, most, rows, top)
+        lists = self._list(counts, least)
         if self._g.member.exchange.size > 1:
+            total = int(counts.totals.sum())
             lists = self._deal(lists, min(total, top or total))
         return self._as_columns(lists, top)
 
@@ -82,67 +98,106 @@ class Cycles:
         starts = self._starts[which]
         return Searches(starts, starts, starts, least, most, not self._edges.directed)
 
-    def _count(self, least: int, most: int, limit: int) -> Any:
-        """Return how many cycles begin at each of the member's vertices, by length.
+    def _blocks(self, most: int) -> Iterator[slice]:
+        """Return slices of the member's vertices, so that counts by length have a bounded size."""
+        each = max(1, BLOCK // (most + 1))
+        return (slice(low, low + each) for low in range(0, len(self._starts), each))
 
-        Short cycles are counted in a last row. None if there are more cycles than the limit.
-        """
-        g = self._g
+    def _count(self, least: int, most: int, limit: int) -> Counts | None:
+        """Return how many cycles there are, or None if there are more than the limit."""
+        g, total, found = self._g, 0, [np.empty((3, 0), np.int64)]
         with g.superstep("push", len(self._starts), len(self._edges.sources)):
-            counts = self._kernels.count(
+            for block in self._blocks(most):
+                searches = self._searches(block, least, most)
+                counts = self._kernels.count(
+                    self._rows, self._into, searches, limit - total, threads=g.member.threads
+                )
+                if counts is None:
+                    total = limit + 1
+                    break
+                total += int(counts.sum())
+                start, length = np.nonzero(counts)
+                found.append(np.stack([start + block.start, length, counts[start, length]]))
+        start, length, count = np.concatenate(found, axis=1)
+        own = np.bincount(length, count, minlength=most + 1).astype(np.int64)
+        for edges, short in enumerate(self._short, 1):
+            if least <= edges <= most:
+                own[edges] = len(short)
+        total += int(own[: len(self._short) + 1].sum())
+        if g.all_sum(total) > limit:
+            return None
+        return Counts(start, length, count, g.elementwise_sum(own))
+
+    def _count_short(self, least: int, most: int, rows: int, top: int | None) -> Counts:
+        """Return how many of the shortest cycles there are: up to the length that gives `top` of them.
+
+        A count begins anew for each length. So lengths grow by a quarter as long as cycles are few, and
+        those that have too many are approached by halves.
+
+        Raises
+        ------
+        GraphMemoryError
+            There are more cycles of some length than memory has room for, and fewer than `top` below it.
+        """
+        length, counts, limit = least - 1, None, rows // most
+        too_long = most if top is None else most + 1
+        while length + 1 < too_long:
+            middle = most if too_long > most else (length + too_long) // 2
+            tried = min(length + max(1, length // 4), middle)
+            if top is not None:
+                limit = rows // tried
+                if tried > length + 1:
+                    limit = min(limit, max(FEW, 4 * top))
+            found = self._count(least, tried, limit)
+            if found is None:
+                too_long = tried
+                continue
+            length, counts = tried, found
+            if top is not None and counts.totals.sum() >= top:
+                return counts.up_to(int(np.searchsorted(np.cumsum(counts.totals), top)))
+        if counts is not None and length == most:
+            return counts
+        fewer, longest, ask = "", too_long, "a smaller top="
+        if top is None:
+            longest, ask = most, "top= for the shortest cycles only"
+        if counts is not None:
+            total = int(counts.totals.sum())
+            fewer = f" There are {total:,} of at most {counted(length, 'edge')}."
+        raise too_many(
+            f"cycles of at most {counted(longest, 'edge')}",
+            limit,
+            longest,
+            f"{fewer} Give a smaller max_length, vertices that cycles have to go through (through=), or "
+            f"{ask}; or use workers with more memory",
+        )
+
+    def _list(self, counts: Counts, least: int) -> dict[int, Any]:
+        """Return the cycles that were counted: for each length an array with a sorted row per cycle."""
+        most = len(counts.totals) - 1
+        by_length = np.lexsort((counts.starts, counts.lengths))
+        rows = counts.numbers[by_length] * counts.lengths[by_length]
+        place = np.empty_like(rows)
+        place[by_length] = np.cumsum(rows) - rows
+        listed = np.empty(rows.sum(), "int32")
+        for block in self._blocks(most):
+            low, high = np.searchsorted(counts.starts, (block.start, block.stop))
+            some, row = np.unique(counts.starts[low:high], return_inverse=True)
+            places = np.zeros((len(some), most + 1), np.int64)
+            places[row, counts.lengths[low:high]] = place[low:high]
+            self._kernels.write(
                 self._rows,
                 self._into,
-                self._searches(slice(None), least, most),
-                limit,
-                threads=g.member.threads,
+                self._searches(some, least, most),
+                places,
+                self._order,
+                listed,
+                threads=self._g.member.threads,
             )
-        total = limit + 1
-        if counts is not None:
-            short = np.zeros((1, most + 1), np.int64)
-            for length, found in enumerate(self._short, 1):
-                if least <= length <= most:
-                    short[0, length] = len(found)
-            counts = np.concatenate([counts, short])
-            total = int(counts.sum())
-        return counts if g.all_sum(total) <= limit else None
-
-    def _too_many(self, least: int, most: int, limit: int) -> GraphMemoryError:
-        """Return the error for more cycles than the limit. It says how many shorter ones there are."""
-        fewer = ""
-        for length in range(least, most):
-            counts = self._count(least, length, limit)
-            if counts is None:
-                break
-            total = self._g.all_sum(int(counts.sum()))
-            fewer = f" There are {total:,} of at most {counted(length, 'edge')}."
-        return too_many(
-            f"cycles of at most {counted(most, 'edge')}",
-            limit,
-            most,
-            f"{fewer} Give a smaller max_length, vertices that cycles have to go through (through=), or "
-            "top= for the shortest cycles only; or use workers with more memory",
-        )
-
-    def _list(self, counts: Any, least: int, most: int) -> dict[int, Any]:
-        """Return the cycles that were counted: for each length an array with a sorted row per cycle."""
-        counts = counts[:-1]
-        lengths = np.arange(most + 1)
-        ends = np.cumsum(counts.sum(axis=0) * lengths)
-        some = np.flatnonzero(counts.any(axis=1))
-        places = (np.cumsum(counts, axis=0) - counts) * lengths
-        places[:, 1:] += ends[:-1]
-        listed = np.empty(ends[-1], "int32")
-        self._kernels.write(
-            self._rows,
-            self._into,
-            self._searches(some, least, most),
-            places[some],
-            self._order,
-            listed,
-            threads=self._g.member.threads,
-        )
-        lists = {}
-        for length in range(least, most + 1):
+        ends = np.cumsum(
+            np.bincount(counts.lengths, counts.numbers * counts.lengths, minlength=most + 1)
+        ).astype(np.int64)
+        lists: dict[int, Any] = {}
+        for length in np.union1d(np.flatnonzero(counts.totals), least).tolist():
             found = listed[ends[length - 1] : ends[length]].reshape(-1, length)
             if length <= len(self._short):
                 found = self._short[length - 1].astype("int32")
