@@ -23,7 +23,7 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.declarations.timetable import Instant, TimeColumn, Timetable, time_type
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.kernels import move_to
+from dask_graphflow.operators.access import move_to
 from dask_graphflow.operators.timed_edges import NEVER, find_journeys
 from dask_graphflow.operators.view import GraphView
 

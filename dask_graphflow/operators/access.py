@@ -19,7 +19,8 @@ from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
-from dask_graphflow.kernels import check_room, kernels_for, move_to, on_device
+from dask_graphflow.kernels import check_room, kernels_for, on_device
+from dask_graphflow.kernels import move_to as move_to  # which algorithms use, too
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 

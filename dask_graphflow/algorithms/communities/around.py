@@ -17,8 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dask_graphflow.graph.change import Change
-from dask_graphflow.kernels import move_to
-from dask_graphflow.operators.access import fetch, gather
+from dask_graphflow.operators.access import fetch, gather, move_to
 from dask_graphflow.operators.view import GraphView
 
 from .level import Level

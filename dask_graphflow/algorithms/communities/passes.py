@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.declarations.answer import Answer
-from dask_graphflow.kernels import move_to
+from dask_graphflow.operators.access import move_to
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums

@@ -14,8 +14,7 @@ from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, renumber, vertex_ids
 from dask_graphflow.graph.align_ids import align
 from dask_graphflow.graph.change import Change
-from dask_graphflow.kernels import move_to
-from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.access import gather, move_to
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.showing.tables import counted
 
