@@ -37,8 +37,8 @@ def connected_components(
     inserted edges are joined. All components are computed again if the graph has fewer than 65,536 vertices
     and about a million edges, if more than one edge per 1,000 vertices was deleted, if deleted edges have
     long detours, as in road networks, if the ids are not integers, or if the graph has several members or
-    is on a GPU. The same holds if edges were deleted from a directed graph,
-    unless an earlier call has already made the list of edges that enter each vertex.
+    is on a GPU. The same holds if edges were deleted from a directed graph, unless an earlier call has
+    already made the list of edges that enter each vertex.
 
     Returns
     -------

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import dtypes, frames, renumber, vertex_ids
-from dask_graphflow.graph.align_ids import align
+from dask_graphflow.graph.align_ids import align, first_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import move_to
 from dask_graphflow.showing.tables import counted
@@ -141,7 +141,7 @@ class Expected:
         if not self.used or (self.rule.alone and not self._pays(g, len(frame))):
             logger.debug("%s computes the result from scratch in this case", self._call)
             return None
-        ids = _ids_of(frame, g.empty_ids)
+        ids = first_ids(frame, g.empty_ids, PREVIOUS)
         chosen, at, known, once = align(g.member.shard, g.member.exchange, ids)
         if not (known and once):
             raise self._changed("has other ids")
@@ -269,12 +269,3 @@ def _without_attrs(frame: Any) -> Any:
     frame = frame.copy(deep=False)
     frame.attrs = {}
     return frame
-
-
-def _ids_of(frame: Any, like: Any) -> Any:
-    """Return the ids of the rows of a result: an array if they are integers of NumPy, otherwise a frame."""
-    first, types = frame.iloc[:, 0], list(like.dtypes)
-    if types == [first.dtype] and frames.are_integers(types) and frames.is_pandas(type(frame)):
-        return first.to_numpy()
-    ids = frame.iloc[:, : len(types)]
-    return vertex_ids.named(ids, like, PREVIOUS) if len(ids) and list(ids.dtypes) != types else ids

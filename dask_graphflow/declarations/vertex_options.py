@@ -10,7 +10,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import dtypes, frames, vertex_ids
-from dask_graphflow.graph.align_ids import align
+from dask_graphflow.graph.align_ids import align, first_ids
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.kernels import kernels_for, move_to
 from dask_graphflow.showing.tables import counted
@@ -159,7 +159,7 @@ class EarlierRanks(Check):
             return column
         width = len(like.columns)
         ranks = _weights(frames.to_pandas(frame.iloc[:, width]), "previous")
-        ids = vertex_ids.named(frame.iloc[:, :width], like, "previous")
+        ids = first_ids(frame, like, "previous")
         aligned = align(g.member.shard, g.member.exchange, ids)
         column[aligned.at] = move_to(column, ranks)[aligned.rows]
         if not aligned.once:

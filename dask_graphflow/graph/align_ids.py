@@ -9,11 +9,11 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import all_true, kernels_for
 
-from .frames import values
+from . import frames
 from .numbering import numbers_of, occurs
 from .search_ids import merge_ids
 from .shard import Shard
-from .vertex_ids import to_frame
+from .vertex_ids import named, to_frame
 
 
 class Aligned(NamedTuple):
@@ -43,6 +43,18 @@ def align(shard: Shard, exchange: Exchange, ids: Any) -> Aligned:
     return Aligned(rows, at[rows], known=found == len(ids), once=found == distinct)
 
 
+def first_ids(frame: Any, like: Any, option: str) -> Any:
+    """Return the ids in the first columns of an option, like the ids of a graph.
+
+    The result is an array if they are integers of NumPy, otherwise a frame.
+    """
+    first, types = frame.iloc[:, 0], list(like.dtypes)
+    if types == [first.dtype] and frames.are_integers(types) and frames.is_pandas(type(frame)):
+        return first.to_numpy()
+    ids = frame.iloc[:, : len(types)]
+    return named(ids, like, option) if len(ids) and list(ids.dtypes) != types else ids
+
+
 def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[slice, Any]:
     """Return this member's rows and positions, as :func:`align` does, if all ids ascend; else no rows."""
     none = slice(0, 0), np.empty(0, np.int64)
@@ -51,7 +63,7 @@ def _merge(shard: Shard, exchange: Exchange, ids: Any) -> tuple[slice, Any]:
     if shard.ids is not None:
         return merge_ids(shard.ids, to_frame(ids, shard.like)) or none
     has, start = occurs(shard, exchange), shard.base + shard.low
-    given = ids if isinstance(ids, np.ndarray) else values(ids.iloc[:, 0])
+    given = ids if isinstance(ids, np.ndarray) else frames.values(ids.iloc[:, 0])
     given = kernels_for(has).namespace.asarray(given).astype("int64", copy=False)
     if not all_true(given[1:] > given[:-1]):
         return none

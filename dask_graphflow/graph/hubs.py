@@ -20,9 +20,8 @@ def has_hubs(degrees: Any) -> bool:
         return False
     # Degrees are counted, because many are equal: then `np.partition` took 20 times as long on roads.
     low = np.minimum(degrees, HIGH)
-    at_least = np.cumsum(np.bincount(low)[::-1])[
-        :-1
-    ]  # vertices with at least each degree from 1 on
+    # Number of vertices with at least each degree from 1 on.
+    at_least = np.cumsum(np.bincount(low)[::-1])[:-1]
     most = int(np.minimum(at_least, few).sum()) + int((degrees - low).sum())
     return most * HUBS_EDGES > int(degrees.sum())
 

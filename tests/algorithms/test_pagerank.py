@@ -246,14 +246,15 @@ def test_a_second_call_does_not_add_up_the_weights_again(rng, monkeypatch):
 @pytest.mark.usefixtures("host_memory")
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_rows_with_hubs_are_sorted_after_some_iterations(rng, monkeypatch, directed, weight):
+@pytest.mark.parametrize("gap", [1, 2])  # between numbers that are vertices
+def test_rows_with_hubs_are_sorted_after_some_iterations(rng, monkeypatch, directed, weight, gap):
     monkeypatch.setattr(hub_rows, "PAYS", 8)
     labels = hub_rows.has_hubs
     sorted_by_hubs = []
     monkeypatch.setattr(
         hub_rows, "has_hubs", lambda leaving: sorted_by_hubs.append(labels(leaving)) or True
     )
-    ends = (rng.random((5000, 2)) ** 4 * 300).astype(int)
+    ends = (rng.random((5000, 2)) ** 4 * 300).astype(int) * gap
     edges = pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(1, 9, 5000))
     graph = gf.Graph(edges, source="a", target="b", weight=weight, directed=directed).persist()
     options = {"tol": None, "max_iter": 5}

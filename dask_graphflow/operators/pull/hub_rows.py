@@ -2,8 +2,8 @@
 
 The values to sum are in a *wide* column. It first has one entry per owned vertex that exists, hubs first so
 that they stay in the caches, and then one entry per vertex of other members that is read here. Without
-hubs, a single member on the host uses the rows of the graph as they are. With hubs, it can begin along
-these rows, and sort them when that pays.
+hubs, a single member on the host uses the rows of the graph in their order, without numbers that have no
+vertex. With hubs, it can begin along these rows, and sort them when that pays.
 
 If a member reads most vertices of the others, as on a power-law graph with few members, its column has an
 entry for each of their vertices. Then no member stores which vertices are read, and each member sends all
@@ -98,7 +98,7 @@ class HubRows:
     @property
     def _as_they_are(self) -> bool:
         """Whether the rows are those of the graph, in the order of positions."""
-        return self.layout.pulled is not None
+        return self.layout.pulled is not None and len(self.layout.names) == len(self.layout.has)
 
     def new_wide(self, dtype: Any) -> Any:
         """Return a wide column of zeros, which :meth:`send` takes. All members call it."""
@@ -230,18 +230,25 @@ def _unsorted_layout(g: GraphView) -> Layout | None:
         if not shard.has(stored.OUT) or is_on_disk(shard.out.ends):
             return None
         rows, has = _rows(shard, exchange, g.member.threads, side), occurs(shard, exchange)
-        return _as_they_are(rows, shard.degrees, has)
+        return _in_order(rows, shard.degrees, has, g.member.threads)
 
     layout: Layout | None = shard.kept(stored.unsorted_rows(side), make)
     return None if layout is None or layout.pulled[0] >= PAYS else layout
 
 
-def _as_they_are(rows: Any, leaving: Any, has: Any) -> Layout | None:
-    """Return the layout of a single member's rows in their order; None if a row has no vertex."""
+def _in_order(rows: Any, leaving: Any, has: Any, threads: int) -> Layout | None:
+    """Return the layout of a single member's rows in their order, without those that have no vertex.
+
+    None for such rows on disk.
+    """
     count = count_true(has)
+    names, pulled = np.flatnonzero(has).astype(index_dtype(count)), np.zeros(1, np.int64)
     if count < len(has):
-        return None
-    names, pulled = np.arange(count, dtype=index_dtype(count)), np.zeros(1, np.int64)
+        if is_on_disk(rows.ends):
+            return None
+        place = np.cumsum(has, dtype=names.dtype) - names.dtype.type(1)
+        ends = rows_kernels.of(place).renamed(rows.ends, place, threads=threads)
+        rows = rows._replace(offsets=rows.offsets[np.append(names, len(has))], ends=ends)
     return Layout(rows, names, count, leaving, has, [None], [0, 0], [0, count], pulled)
 
 
@@ -278,7 +285,7 @@ def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> L
         has = shard.kept(stored.OCCURS, lambda: exists)  # needed when the rows are gone
     hubs, count = not is_on_disk(source) and has_hubs(leaving), count_true(has)
     if alone and plain is not None and not hubs:
-        unsorted = _as_they_are(plain, leaving, has)
+        unsorted = _in_order(plain, leaving, has, threads)
         if unsorted is not None:
             return unsorted
     weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
@@ -311,8 +318,9 @@ def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> L
 def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
     """Return the rows of the edges that enter or leave the range's vertices, numbered from 0."""
     name = stored.unsorted_rows(side)
-    if shard.has(name) and shard.made(name) is not None:
-        return shard.made(name).rows
+    unsorted = shard.made(name) if shard.has(name) else None
+    if unsorted is not None and len(unsorted.names) == shard.owned:
+        return unsorted.rows
     rows = entered(shard, exchange) if side == "into" else shard.out
     if isinstance(rows, Edges):
         ends = rows.target - shard.low, rows.source, rows.weight
