@@ -15,24 +15,24 @@ import pandas as pd
 
 import dask_graphflow as gf
 from benchmarks.lib import gpu, report
-from benchmarks.lib.batches import INSERTS, Batches, clock
+from benchmarks.lib.batches import INSERTS, Batches, clock, hub
 from benchmarks.lib.errors import DisagreementError, UnusableInputError
 from benchmarks.lib.graphs import Inputs
 from benchmarks.peers.changing import PEERS
 
 SIZES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 WEIGHTS = 100  # weights are whole numbers below this
-FIRST = "000000000"  # a vertex, if ids are text
 EXACT = "triangle_count", "bfs", "connected_components", "sssp"
 NOTES = f"""\
 Each batch is a part of the edges, {INSERTS:.0%} inserted and the rest deleted. CPU milliseconds of whole
 calls, medians. "alone" is a build, or a function without an earlier result; "follows" is an update, or a
 function with the result on the version before ("core_number" has no such option). "ratio" is
-(build + alone) / (update + follows); for a build, build / update. Exact results are compared with those
-from scratch. Text ids have nine digits, and weights. Rows of NetworKit: its graph is changed edge by edge,
-and its class follows; breadth-first search follows only insertions, so nothing is deleted. Rows of igraph:
-its graph is changed batch by batch, and two iterations of Leiden start from the groups before. With --gpu,
-the times go until the GPU is idle, and no function is measured: most of them start from scratch there."""
+(build + alone) / (update + follows); for a build, build / update. Searches start at the vertex with the
+most edges. Exact results are compared with those from scratch. Text ids have nine digits, and weights.
+Rows of NetworKit: its graph is changed edge by edge, and its class follows; breadth-first search follows
+only insertions, so nothing is deleted. Rows of igraph: its graph is changed batch by batch, and two
+iterations of Leiden start from the groups before. With --gpu, the times go until the GPU is idle, and no
+function is measured: most of them start from scratch there."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -171,14 +171,14 @@ class Chain:
 
 
 CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {
-    "triangle_count": ("plain", lambda g, **how: g.triangle_count(**how)),
-    "bfs": ("plain", lambda g, **how: g.bfs([0], **how)),
-    "connected_components": ("plain", lambda g, **how: g.connected_components(**how)),
-    "pagerank": ("plain", lambda g, **how: g.pagerank(**how)),
-    "leiden": ("plain", lambda g, **how: g.leiden(seed=1, **how)),
-    "sssp": ("weighted", lambda g, **how: g.sssp([0], **how)),
-    "bfs, text": ("text", lambda g, **how: g.bfs([FIRST], **how)),
-    "sssp, text": ("text", lambda g, **how: g.sssp([FIRST], **how)),
+    "triangle_count": ("plain", lambda g, start, **how: g.triangle_count(**how)),
+    "bfs": ("plain", lambda g, start, **how: g.bfs([start], **how)),
+    "connected_components": ("plain", lambda g, start, **how: g.connected_components(**how)),
+    "pagerank": ("plain", lambda g, start, **how: g.pagerank(**how)),
+    "leiden": ("plain", lambda g, start, **how: g.leiden(seed=1, **how)),
+    "sssp": ("weighted", lambda g, start, **how: g.sssp([start], **how)),
+    "bfs, text": ("text", lambda g, start, **how: g.bfs([start], **how)),
+    "sssp, text": ("text", lambda g, start, **how: g.sssp([start], **how)),
 }
 
 
@@ -187,8 +187,11 @@ def measure(edges: Any, size: float, options: argparse.Namespace) -> dict[str, A
     seconds: dict[str, Any] = {}
     for kind in ("plain",) if options.gpu else ("plain", "weighted", "text"):
         chain = Chain(edges, size, kind=kind, on_gpu=options.gpu)
+        start = hub(edges) if kind != "text" else f"{hub(edges):09}"
         calls = {
-            name: call for name, (own, call) in CALLS.items() if own == kind and not options.gpu
+            name: partial(call, start=start)
+            for name, (own, call) in CALLS.items()
+            if own == kind and not options.gpu
         }
         found = {name: call(chain.graph).compute() for name, call in calls.items()}
         chain.seconds.clear()

@@ -25,6 +25,11 @@ def clock(
     return result
 
 
+def hub(edges: np.ndarray) -> int:
+    """Return the vertex with the most edges, where searches start."""
+    return int(np.bincount(edges.ravel()).argmax())
+
+
 def _idle() -> float:
     """Return the time at which the GPU is idle."""
     gpu.wait()

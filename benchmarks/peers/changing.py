@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.lib.batches import Batches, clock
+from benchmarks.lib.batches import Batches, clock, hub
 
 Seconds = dict[str, list[float]]
 
@@ -21,10 +21,10 @@ def networkit(edges: np.ndarray, size: float, options: argparse.Namespace) -> Se
     nk.setNumberOfThreads(options.workers)
     seconds: dict[str, list[float]] = {}
     event, kinds = nk.dynamics.GraphEvent, nk.dynamics.GraphEventType
-    components = nk.components
+    components, start = nk.components, hub(edges)
     for name, dynamic, plain in (
         ("connected_components", components.DynConnectedComponents, components.ConnectedComponents),
-        ("bfs", lambda g: nk.distance.DynBFS(g, 0), lambda g: nk.distance.BFS(g, 0)),
+        ("bfs", lambda g: nk.distance.DynBFS(g, start), lambda g: nk.distance.BFS(g, start)),
     ):
         batches, count = Batches(len(edges), size), int(edges.max()) + 1
 
