@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .communities.around import Around
 from .communities.level import Level
-from .communities.moves import fall_apart, move_nodes, refine, return_to_first
+from .communities.moves import fall_apart, move_back, move_nodes, refine
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .communities.which_community import EarlierCommunities
@@ -130,10 +130,7 @@ def leiden(
 
 
 def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int], around: Around | None) -> Groups:
-    """Move vertices, refine communities and aggregate their parts, until each part is one vertex.
-
-    Return the communities of the first level.
-    """
+    """Move vertices, refine communities, aggregate their parts; return communities of the first level."""
     level, communities = graph, graph.groups(labels)
     while True:
         move_nodes(level, communities, seeds, around)
@@ -147,4 +144,6 @@ def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int], around: Around
         communities = level.groups(level.from_finer(above))
         if around is not None:
             around = around.coarser(level, communities.own, above)
-    return return_to_first(graph, level, communities, seeds, around)
+    while level.finer is not None:
+        level, communities = move_back(level, communities, seeds, around)
+    return communities

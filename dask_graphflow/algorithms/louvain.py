@@ -25,7 +25,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .communities.around import Around
 from .communities.level import Level
-from .communities.moves import move_nodes, return_to_first
+from .communities.moves import move_back, move_nodes
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .communities.which_community import EarlierCommunities
@@ -127,4 +127,6 @@ def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int], around: Aroun
         above, communities = communities.own, level.groups()
         if around is not None:
             around = around.coarser(level, communities.own, level.lift(above))
-    return return_to_first(graph, level, communities, seeds, around)
+    while level.finer is not None:
+        level, communities = move_back(level, communities, seeds, around)
+    return communities

@@ -99,9 +99,8 @@ def _check_names(names: Sequence[Any], kept: Sequence[Any], own: Sequence[Any]) 
     for name in names:
         if name not in kept:
             raise UnknownColumnError(
-                f"columns={shown(name)}, but the graph keeps {', '.join(map(repr, kept))}"
-                f"{nearest(name, kept)}. Name the column where the graph is built too, with "
-                "Graph(edges, columns=[...])"
+                f"columns={shown(name)}, but the graph keeps {', '.join(map(repr, kept))}. Name the column "
+                f"where the graph is built too, with Graph(edges, columns=[...]){nearest(name, kept)}"
             )
         if name in own:
             raise OptionError(

@@ -97,6 +97,8 @@ def leiden(
     >>> adata.obs["leiden"].cat.categories  # doctest: +SKIP
     Index(['0', '1', '2', '3', '4', '5'], dtype='str')
     """
+    if not hasattr(adata, "obsp"):
+        raise OptionError(f"adata is a {type(adata).__name__}; give an AnnData object")
     Number(above=0, finite=True).check("resolution", resolution, None)
     check_count("random_state", random_state, least=0)
     graph = _graph(adata, {"adjacency": adjacency, "obsp": obsp, "neighbors_key": neighbors_key})
@@ -175,7 +177,7 @@ def _known(option: str, name: str, entries: Iterable[str], where: str) -> str:
     have = ", ".join(map(repr, entries)) or "no entries"
     graph = ". scanpy.pp.neighbors(adata) makes a graph" if where == "adata.obsp" else ""
     raise OptionError(
-        f"{option}: {where} does not have {name!r}, but {have}{nearest(name, entries)}{graph}"
+        f"{option}: {where} does not have {name!r}, but {have}{graph}{nearest(name, entries)}"
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dask_graphflow.api.connected_components import connected_components
 from dask_graphflow.api.stable_ids import StableIds, stable_ids
-from dask_graphflow.exceptions import UnknownColumnError
+from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.showing.arguments import explained
 
@@ -66,6 +66,8 @@ def clusters(
 
     Raises
     ------
+    EdgeListError
+        The predictions or records are not a table.
     UnknownColumnError
         The predictions or records do not have the columns of the id.
     OptionError, VertexTypeError, WeightError
@@ -101,7 +103,7 @@ def clusters(
        threshold  event  old  new  old_size  new_size
     0        0.9  split    2    3         2         1
     """
-    pairs = _frame(predictions)
+    pairs = _frame(predictions, "predictions")
     if unique_id is None:
         ids = ["source_dataset"] * (f"source_dataset{LEFT}" in _names(pairs)) + ["unique_id"]
     else:
@@ -113,7 +115,7 @@ def clusters(
         target=ends[1],
         weight="match_probability",
         thresholds=thresholds,
-        vertices=None if records is None else _select(_frame(records), ids, "records"),
+        vertices=None if records is None else _select(_frame(records, "records"), ids, "records"),
     )
     width, columns = len(ids), [*components.columns]
     labels, events, memory = [], [], []
@@ -133,9 +135,14 @@ def clusters(
     )
 
 
-def _frame(given: Any) -> Any:
-    """Return the relation or frame with the rows of a SplinkDataFrame, and all else unchanged."""
+def _frame(given: Any, role: str) -> Any:
+    """Return the relation or frame with the rows of a SplinkDataFrame, and other tables unchanged."""
     if not hasattr(given, "as_duckdbpyrelation"):
+        if not hasattr(given, "columns"):
+            raise EdgeListError(
+                f"{role} is a {type(given).__name__}; give a SplinkDataFrame, a DuckDB relation or a "
+                "DataFrame"
+            )
         return given
     local = hasattr(given.db_api, "duckdb_con")
     return given.as_duckdbpyrelation() if local else given.as_pandas_dataframe()

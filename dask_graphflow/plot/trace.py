@@ -117,8 +117,8 @@ def _check(steps: Any) -> pd.DataFrame:
     for name in needed:
         if name not in have:
             raise UnknownColumnError(
-                f"steps has no column {name!r}, but {', '.join(map(repr, have)) or 'none'}"
-                f"{nearest(name, have)}; give the second frame that trace=True returns"
+                f"steps has no column {name!r}, but {', '.join(map(repr, have)) or 'none'}; "
+                f"give the second frame that trace=True returns{nearest(name, have)}"
             )
     if isinstance(steps, dd.DataFrame):
         check_waiting("gf.plot.trace", "gf.plot.trace(...)")

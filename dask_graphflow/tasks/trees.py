@@ -187,8 +187,8 @@ def chains(
         if inputs not in INPUT_POLICIES:
             raise OptionError(
                 f"inputs={inputs!r} is not an input policy; the policies are "
-                f"{', '.join(map(repr, INPUT_POLICIES))}{nearest(inputs, INPUT_POLICIES)}; or give a "
-                "list with the address of a worker for each partition"
+                f"{', '.join(map(repr, INPUT_POLICIES))}; or give a list with the address of a worker "
+                f"for each partition{nearest(inputs, INPUT_POLICIES)}"
             )
         return INPUT_POLICIES[inputs](homes, slots)
     if not isinstance(inputs, Sequence):

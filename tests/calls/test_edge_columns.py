@@ -297,7 +297,7 @@ def test_wrong_columns_of_a_frame(columns, error, message):
             UnknownColumnError,
             "the graph keeps 'payment', 'weight'. Name the column where the graph",
         ),
-        ("paymnt", UnknownColumnError, "did you mean 'payment'"),
+        ("paymnt", UnknownColumnError, r"columns=\[...\]\); did you mean 'payment'"),
         (["payment", "payment"], OptionError, "names 'payment' twice"),
         ("weight", OptionError, "the result has a column 'weight' of its own"),
     ],

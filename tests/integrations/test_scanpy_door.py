@@ -160,3 +160,8 @@ def test_an_argument_that_cannot_be_honored_raises_and_changes_nothing(adata, op
         leiden(adata, **options)
     pd.testing.assert_frame_equal(adata.obs, before.obs)
     assert adata.uns.keys() == before.uns.keys()
+
+
+def test_what_is_no_adata_is_refused():
+    with pytest.raises(gf.exceptions.OptionError, match="adata is a NoneType; give an AnnData"):
+        gf.integrations.scanpy.leiden(None)

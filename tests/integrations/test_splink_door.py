@@ -182,5 +182,7 @@ def test_what_is_no_memory_raises(one_table):
     _, _, predictions = one_table
     with pytest.raises(gf.exceptions.UnknownColumnError, match="earlier call"):
         clusters(predictions, [0.5], previous=pd.DataFrame({"vertex": [1], "id": [0]}))
+    with pytest.raises(gf.exceptions.EdgeListError, match=r"predictions is a str; give a Splink"):
+        gf.integrations.splink.clusters("predictions.parquet", [0.5])
     with pytest.raises(gf.exceptions.OptionError, match="thresholds"):
         clusters(predictions, [])

@@ -84,21 +84,23 @@ def join_alone(level: Level, labels: Any, seed: int) -> Any:
     return communities.own
 
 
-def return_to_first(
-    first: Level, level: Level, communities: Groups, seeds: Iterator[int], around: Around | None
-) -> Groups:
-    """Return communities of the first level.
+def move_back(
+    level: Level, communities: Groups, seeds: Iterator[int], around: Around | None
+) -> tuple[Level, Groups]:
+    """Return the next finer level and the communities there, after its vertices moved once more.
 
-    The vertices of each finer level move once more, unless only those `around` changes are to move.
+    If only those `around` changes are to move, it is the first level, and no vertex moves.
     """
+    assert level.finer is not None
     if around is not None:
-        return first.groups(level.to_first(communities.own))
-    while level.finer is not None:
-        labels = level.to_finer(communities.own)
-        level = level.finer
-        communities = level.groups(labels)
-        move_nodes(level, communities, seeds)
-    return communities
+        first = level.finer
+        while first.finer is not None:
+            first = first.finer
+        return first, first.groups(level.to_first(communities.own))
+    labels = level.to_finer(communities.own)
+    communities = level.finer.groups(labels)
+    move_nodes(level.finer, communities, seeds)
+    return level.finer, communities
 
 
 def split(level: Level, labels: Any) -> Any:

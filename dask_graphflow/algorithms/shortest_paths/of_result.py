@@ -35,8 +35,8 @@ def id_columns(frame: Any) -> list[str]:
     for column in columns:
         if column not in frame.columns:
             raise UnknownColumnError(
-                f"result does not have the column {column!r}{nearest(column, list(frame.columns))}; give "
-                "what bfs or sssp returned"
+                f"result does not have the column {column!r}; give what bfs or sssp returned"
+                f"{nearest(column, list(frame.columns))}"
             )
     sources = [name for name in vertex_names("source", width) if name in frame.columns]
     if sources:
