@@ -198,6 +198,7 @@ ROWS = {
     "bipartite_projection": Row(
         "bipartite_projection", "weight", "bipartite", "value", own={"side": "source"}, number=total
     ),
+    "bipartite_matching": Row("bipartite_matching", "source", "bipartite", "value", number=count),
     "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),
     f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),

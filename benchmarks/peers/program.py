@@ -131,6 +131,12 @@ class Igraph(Library):
 
         return projected, lambda made: np.array([sum(made.es["weight"])])
 
+    def bipartite_matching(self, g):
+        targets = np.ones(g.vcount(), "bool")
+        targets[[edge.source for edge in g.es]] = False
+        types = targets.tolist()
+        return lambda: g.maximum_bipartite_matching(types), lambda made: np.array([len(made)])
+
     def strongly_connected_components(self, g):
         return lambda: g.connected_components(mode="strong").membership, np.array
 
@@ -407,6 +413,11 @@ class Scipy(Library):
         from scipy.sparse import triu
 
         return lambda: triu(g @ g.T, k=1), lambda made: np.array([made.sum()])
+
+    def bipartite_matching(self, g):
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        return lambda: maximum_bipartite_matching(g), lambda made: np.array([(made >= 0).sum()])
 
     def pagerank(self, g, max_iter):
         degrees, turned = g.sum(axis=1), g.T.tocsr()
