@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,12 @@ from dask_graphflow.declarations.previous import Previous
 from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.priorities import places_of
-from dask_graphflow.operators.search.repair import never_reached, pays, repair_paths
+from dask_graphflow.operators.search.repair import (
+    distances_pay,
+    levels_pay,
+    never_reached,
+    repair_paths,
+)
 from dask_graphflow.operators.view import GraphView
 
 # A member's rows of a search from one source: numbers of owned vertices in the order of their positions,
@@ -42,7 +46,7 @@ class SearchResult(NamedTuple):
         """Declare the option that takes the result of an earlier version of the graph."""
         fills = {"distance": never_reached(distance)}
         without = "targets", "by_source"
-        rule = partial(pays, weighted=np.dtype(distance).kind == "f")
+        rule = distances_pay if np.dtype(distance).kind == "f" else levels_pay
         return Previous(fills, ["predecessor"], alone=True, pays=rule, without=without)
 
     @staticmethod

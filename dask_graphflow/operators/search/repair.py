@@ -29,12 +29,17 @@ SHARES, LEAST = (16, 8), 1 << 10
 FEW, VERTICES, OF_ROADS, DEGREE = 1 << 16, 1 << 9, 1 << 6, 4
 
 
-def pays(g: GraphView, reached: int, *, weighted: bool) -> bool:
+def distances_pay(g: GraphView, reached: int) -> bool:
     """Return whether a repair may take less time than a search that reached so many vertices."""
     change = g.member.shard.change
     assert change is not None, "no update made the graph"
-    if weighted:
-        return g.edges > DEGREE * g.size or len(change.sources) * OF_ROADS <= g.size
+    return g.edges > DEGREE * g.size or len(change.sources) * OF_ROADS <= g.size
+
+
+def levels_pay(g: GraphView, reached: int) -> bool:
+    """Return the same for levels, that is without weights."""
+    change = g.member.shard.change
+    assert change is not None, "no update made the graph"
     changed = int(np.count_nonzero(change.before != change.after))
     return reached >= FEW and changed * VERTICES <= g.size
 
