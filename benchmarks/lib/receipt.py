@@ -142,7 +142,7 @@ def read(path: Path = PATH) -> dict[str, Any] | None:
             _ = [step["status"] for step in run["steps"].values()]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
-            f"{path.name} is no receipt of on-gpu ({error!r}); take it from the last "
+            f"{path.name} is not a receipt of on-gpu ({error!r}); take it from the last "
             f"commit, or delete it and {HOW}"
         ) from error
     return dict(receipt)

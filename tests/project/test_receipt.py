@@ -70,7 +70,7 @@ def test_a_release_needs_a_valid_receipt(root, capsys):
     for text in ("", "[]", "{}", '{"sources": {}, "runs": [{"date": 1}]}'):
         path.write_text(text)
         with pytest.raises(
-            receipt.ReceiptError, match=r"receipt\.json is no receipt.*take it from"
+            receipt.ReceiptError, match=r"receipt\.json is not a receipt.*take it from"
         ):
             receipt.read(path)
         assert receipt.check_release(path, root) == 1
