@@ -185,9 +185,10 @@ CALLS: Mapping[str, tuple[str, Callable[..., Any]]] = {
 def measure(edges: Any, size: float, options: argparse.Namespace) -> dict[str, Any]:
     """Measure all calls for batches of one size; return the seconds of each."""
     seconds: dict[str, Any] = {}
+    most = hub(edges)
     for kind in ("plain",) if options.gpu else ("plain", "weighted", "text"):
         chain = Chain(edges, size, kind=kind, on_gpu=options.gpu)
-        start = hub(edges) if kind != "text" else f"{hub(edges):09}"
+        start = f"{most:09}" if kind == "text" else most
         calls = {
             name: partial(call, start=start)
             for name, (own, call) in CALLS.items()

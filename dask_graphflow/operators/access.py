@@ -19,6 +19,7 @@ from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
+from dask_graphflow.graph.offsets import items_of, offsets_of
 from dask_graphflow.kernels import check_room, kernels_for, on_device
 from dask_graphflow.kernels import move_to as move_to  # which algorithms use, too
 from dask_graphflow.kernels import rows as rows_kernels
@@ -278,13 +279,6 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
     return per_edge(rows, of_block)
 
 
-def offsets_of(lengths: Any) -> Any:
-    """Return where rows of these lengths begin, followed by where the last one ends: array of int64."""
-    offsets = np.zeros_like(lengths, "int64", shape=len(lengths) + 1)
-    offsets[1:] = np.cumsum(lengths)
-    return offsets
-
-
 def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any, Any]:
     """Return the offsets of selected rows once they are concatenated, and their entries in `rows`.
 
@@ -292,8 +286,6 @@ def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any, Any]:
     All are arrays of int64.
     """
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
-    entries = np.arange(int(offsets[-1]), like=offsets)
-    kernels = rows_kernels.of(rows.ends)
-    row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
+    row, entries = items_of(offsets, threads)
     entries += (rows.offsets[which] - offsets[:-1])[row]
     return offsets, row, entries

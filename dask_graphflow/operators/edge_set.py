@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.graph.blocks import blocks, pieces_of
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import disk, is_on_disk, lookup
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
-from .access import at_ends, entries_of, offsets_of, sources_of, wide_column
+from .access import at_ends, entries_of, sources_of, wide_column
 from .view import GraphView
 
 MANY = 2  # rows on disk are read in place if the chosen ones have at least 1/2 of the edges

@@ -15,6 +15,7 @@ from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.comm.peers import SharedMemory
 from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, is_on_disk
 from dask_graphflow.kernels.csr import Rows
@@ -101,9 +102,7 @@ class Member:
             own, dtype = self.rows(side), index_dtype(self.shard.size)
             ends = self.exchange.all_gather(own.ends.astype(dtype, copy=False))
             degrees = np.concatenate(self.exchange.all_gather(np.diff(own.offsets)))
-            offsets = np.zeros_like(degrees, shape=len(degrees) + 1)
-            offsets[1:] = np.cumsum(degrees)
-            self._all_rows[which] = Rows(offsets, np.concatenate(ends), None, 0)
+            self._all_rows[which] = Rows(offsets_of(degrees), np.concatenate(ends), None, 0)
         return self._all_rows[which]
 
     def mirrors(self, side: str = "out") -> Mirrors:

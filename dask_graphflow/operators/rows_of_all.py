@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.graph import build
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
 
-from .access import check_host_room, entries_of, offsets_of
+from .access import check_host_room, entries_of
 from .view import GraphView
 
 ADVICE = (

@@ -9,6 +9,7 @@ import numpy as np
 from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph import renumber
 from dask_graphflow.graph.edgelist import Ends
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.graph.vertex_ids import shown
 from dask_graphflow.kernels import count_true, index_dtype, kernels_for, move_to
 from dask_graphflow.kernels import rows as rows_kernels
@@ -83,16 +84,9 @@ class Pairs(NamedTuple):
     def without_loops(self) -> Pairs:
         """Return the pairs of different vertices, without weights and `deleted`."""
         apart = self.sources != self.targets
-        bounds = begins_of(np.diff(self.bounds)[apart])
+        bounds = offsets_of(np.diff(self.bounds)[apart])
         sources, targets, gone = self.sources[apart], self.targets[apart], self.gone[apart]
         return Pairs(sources, targets, gone, bounds, None, self.deleted[:0])
-
-
-def begins_of(counts: Any) -> Any:
-    """Return where each of some groups begins, and where the last one ends, from their sizes."""
-    begins = np.zeros_like(counts, np.int64, shape=len(counts) + 1)
-    np.cumsum(counts, out=begins[1:])
-    return begins
 
 
 def pairs_of(
@@ -121,7 +115,7 @@ def pairs_of(
     gone = np.zeros_like(first, shape=count_true(first))
     gone[pair[~is_new]] = True
     new_edges = kernels.degrees(pair[is_new], count=len(gone), threads=threads)
-    bounds = begins_of(new_edges)
+    bounds = offsets_of(new_edges)
     of_edge = np.zeros_like(edges)
     of_edge[edge] = pair
     values = None if weights is None else weights[edge[is_new]]

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.graph.offsets import items_of, offsets_of
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels import rows as rows_kernels
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.merge import Splices
-
-from .batch import begins_of
 
 
 def narrow(ends: Any, targets: Any, first: Any, stop: Any) -> None:
@@ -70,18 +68,18 @@ def merged(
     threads: int,
 ) -> tuple[Any, Any]:
     """Return the ends and the weights of edges after some pairs changed; see :class:`.MergeKernels`."""
-    kernels, places, had = rows_kernels.of(ends), splices.places, begins_of(splices.had)
-    old, k = _grouped(had, threads)
+    kernels, places, had = rows_kernels.of(ends), splices.places, offsets_of(splices.had)
+    old, k = items_of(had, threads)
     of_pairs, stays = k + (places - had[:-1])[old], ~splices.gone[old]
-    new, _ = _grouped(splices.bounds, threads)
+    new, _ = items_of(splices.bounds, threads)
     pair = np.concatenate([old[stays], new])
     both = None if weights is None else np.concatenate([weights[of_pairs[stays]], added])
     # Edges of a pair stay in this order.
     how: dict[str, Any] = {"count": len(places), "columns": 1, "multi": multi, "threads": threads}
     rows = kernels.rows(pair, np.zeros_like(pair), both, **how)
     growth = np.diff(rows.offsets) - splices.had
-    begin = places + begins_of(growth)[:-1]
-    pair, k = _grouped(rows.offsets, threads)
+    begin = places + offsets_of(growth)[:-1]
+    pair, k = items_of(rows.offsets, threads)
     at = k + (begin - rows.offsets[:-1])[pair]
     to, size = _moved(ends, places, growth), len(ends) + int(growth.sum())
     to[of_pairs] = size  # an entry behind all others
@@ -97,17 +95,10 @@ def merged(
     return made, None if weights is None else filled(weights, rows.weights)
 
 
-def _grouped(begins: Any, threads: int) -> tuple[Any, Any]:
-    """Return the group of each item, and its index, if groups of items begin at some indices."""
-    items = np.arange(int(begins[-1]), like=begins)
-    rows = Rows(begins, items, None, 0)
-    return rows_kernels.of(items).owners(rows, "int64", threads=threads), items
-
-
 def _sums(keys: Any, values: Any) -> tuple[Any, Any]:
     """Return the distinct keys, which ascend, and the sum of the values of each."""
     distinct, first = np.unique(keys, return_index=True)
-    before = begins_of(values)
+    before = offsets_of(values)
     return distinct, np.diff(before[first], append=before[-1:])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import partition
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import joined
 from dask_graphflow.kernels.csr import Rows
 
@@ -37,8 +38,6 @@ def move_rows(exchange: Exchange, rows: Rows, parts: Sequence[slice], first: int
     offsets = rows.offsets
     edges = [slice(int(offsets[part.start]), int(offsets[part.stop])) for part in parts]
     degrees = move_column(exchange, np.diff(offsets), parts)
-    made = np.zeros_like(degrees, shape=len(degrees) + 1)
-    np.cumsum(degrees, out=made[1:])
     ends = move_column(exchange, rows.ends, edges)
     weights = None if rows.weights is None else move_column(exchange, rows.weights, edges)
-    return Rows(made, ends, weights, first)
+    return Rows(offsets_of(degrees), ends, weights, first)

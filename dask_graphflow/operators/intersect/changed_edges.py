@@ -12,8 +12,9 @@ import numpy as np
 
 from dask_graphflow.graph.change import Change
 from dask_graphflow.graph.make_rows import make_rows
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import disk, is_on_disk, lookup
-from dask_graphflow.operators.access import entries_of, gather, offsets_of
+from dask_graphflow.operators.access import entries_of, gather
 from dask_graphflow.operators.view import GraphView
 
 logger = logging.getLogger(__name__)

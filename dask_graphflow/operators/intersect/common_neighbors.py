@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import intersect as intersect_kernels
 from dask_graphflow.kernels import kernels_for, sorted_unique
 from dask_graphflow.kernels.csr import Rows
@@ -24,7 +25,6 @@ from dask_graphflow.operators.access import (
     by_id,
     edge_ends,
     entries_of,
-    offsets_of,
     own_part,
     positions_of,
     send_home,

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import index_dtype, kernels_for
 from dask_graphflow.kernels import intersect as intersect_kernels
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import (
     entries_of,
-    offsets_of,
     sources_of,
     swap_columns,
     update_mirrors,

@@ -17,11 +17,12 @@ import numpy as np
 
 from dask_graphflow.graph import numbering
 from dask_graphflow.graph.make_rows import make_rows
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels import intersect as intersect_kernels
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import offsets_of, positions_of
+from dask_graphflow.operators.access import positions_of
 from dask_graphflow.operators.view import GraphView
 
 PLAIN, COUNTED = "oriented", "oriented, edges counted"  # names under which orientations are cached

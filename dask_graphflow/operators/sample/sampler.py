@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.graph import stored
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import check_room, disk, kernels_for
 from dask_graphflow.kernels import sample as sample_kernels
 from dask_graphflow.operators.access import by_rank, places_of, send_rows
@@ -110,8 +111,7 @@ class Sampler:
             "a sample of edges",
             "Give smaller fanouts, or fewer seeds at a time",
         )
-        first = np.zeros_like(degrees, shape=len(vertices) + 1)
-        np.cumsum(drawn, out=first[1:])
+        first = offsets_of(drawn)
         edges, items = self._kernels.pick_edges(
             self.rows,
             vertices,

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.graph.offsets import offsets_of
 from dask_graphflow.kernels import all_true, check_room, count_true, kernels_for
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import offsets_of, send_groups
+from dask_graphflow.operators.access import send_groups
 from dask_graphflow.operators.view import GraphView
 
 from .sampler import Sampler
